@@ -1,0 +1,3 @@
+module portico.example/bench/peer
+
+go 1.19

@@ -1,0 +1,248 @@
+#include "core/config/flags.hpp"
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
+#include "core/config/schema.hpp"
+#include "core/config/sections.hpp"
+
+namespace portico::config {
+namespace {
+
+constexpr std::string_view own_flags[] = {"config", "set", "help", "version"};
+
+// One argument that begins with "--".
+struct split_argument {
+  std::string name, value;
+  bool has_value = false;  // --name=value
+};
+
+split_argument split(std::string_view argument) {
+  argument.remove_prefix(2);
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string_view::npos) return {std::string(argument), {}, false};
+  return {std::string(argument.substr(0, equals)), std::string(argument.substr(equals + 1)), true};
+}
+
+bool is_flag(std::string_view argument) { return argument.size() > 2 && argument.starts_with("--"); }
+
+// The value of a flag: behind its "=", else the next argument, which must not look like a flag.
+bool take_value(split_argument& a, const std::vector<std::string>& arguments, std::size_t& i) {
+  if (a.has_value) return true;
+  if (i + 1 >= arguments.size() || is_flag(arguments[i + 1])) return false;
+  a.value = arguments[++i];
+  return true;
+}
+
+class argument_reader {
+ public:
+  argument_reader(const flag_table& flags, const std::set<std::string>& enabled, const std::string& base, all_keys& all,
+                  std::vector<std::string>& problems)
+      : flags_(flags), enabled_(enabled), base_(base), all_(all), problems_(problems) {}
+
+  command read(const std::vector<std::string>& arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i] == "-h") continue;
+      if (is_flag(arguments[i]))
+        read_flag(arguments, i);
+      else
+        read_command(arguments[i]);
+    }
+    return command_;
+  }
+
+ private:
+  void read_command(const std::string& word) {
+    constexpr std::pair<std::string_view, command> commands[] = {
+        {"run", command::run}, {"check", command::check}, {"plugins", command::plugins}};
+    if (has_command_) {
+      problems_.push_back("command line: \"" + word + "\" is left over; one command is allowed");
+      return;
+    }
+    has_command_ = true;
+    for (const auto& [name, what] : commands)
+      if (word == name) {
+        command_ = what;
+        return;
+      }
+    constexpr std::string_view names[] = {"run", "check", "plugins"};
+    problems_.push_back("command line: unknown command \"" + word + "\"" + suggestion(word, names));
+  }
+
+  void read_flag(const std::vector<std::string>& arguments, std::size_t& i) {
+    split_argument a = split(arguments[i]);
+    if (a.name == "help" || a.name == "version") return;
+    if (a.name == "config") return (void)take_value(a, arguments, i);  // its faults were named by scan
+    if (a.name == "set") return read_set(a, arguments, i);
+    const auto found = flags_.find(a.name);
+    if (found == flags_.end()) {
+      // What follows is probably its value, and one message is enough.
+      if (i + 1 < arguments.size() && !is_flag(arguments[i + 1])) take_value(a, arguments, i);
+      return unknown(a.name);
+    }
+    const flag& f = found->second;
+    if (!f.takes_value && !a.has_value)
+      a.value = "yes";
+    else if (!take_value(a, arguments, i))
+      return (void)problems_.push_back("flag --" + a.name + ": its value is missing");
+    if (f.list && a.value.empty())
+      return (void)problems_.push_back("invalid --" + a.name + " \"\": the value is empty");
+    assign(a, f);
+  }
+
+  void read_set(split_argument& a, const std::vector<std::string>& arguments, std::size_t& i) {
+    constexpr std::string_view form = "flag --set: allowed: --set section.key=value, such as --set server.port=9000";
+    if (!take_value(a, arguments, i)) return (void)problems_.emplace_back(form);
+    const std::size_t equals = a.value.find('=');
+    const target t = split_target(std::string_view(a.value).substr(0, equals));
+    if (equals == std::string::npos || t.section.empty()) return (void)problems_.emplace_back(form);
+    const std::string where = "flag --set " + t.section + "." + t.key;
+    if (t.section == "flags") return (void)problems_.push_back(where + ": [flags] can be set in an ini file only");
+    if (const std::string plugin(plugin_of(t.section)); !plugin.empty() && !enabled_.contains(plugin))
+      return (void)problems_.push_back(where + ": the plugin \"" + plugin +
+                                       "\" is not enabled; add it to enabled in [plugins]");
+    all_[t.section][t.key] = assignment{a.value.substr(equals + 1), where, base_, false, true};
+  }
+
+  void assign(const split_argument& a, const flag& f) {
+    const std::string where = "flag --" + a.name;
+    bool used = false;
+    for (const target& t : f.targets) {
+      const std::string plugin(plugin_of(t.section));
+      if (!plugin.empty() && !enabled_.contains(plugin)) continue;
+      used = true;
+      assignment& slot = all_[t.section][t.key];
+      if (f.list && slot.from_flag && slot.where == where)
+        slot.value += "," + a.value;
+      else
+        slot = assignment{a.value, where, base_, false, true};
+    }
+    if (used) return;
+    std::string names;
+    for (const target& t : f.targets)
+      (names += names.empty() ? "\"" : ", \"") += std::string(plugin_of(t.section)) + "\"";
+    problems_.push_back(where + (f.targets.size() == 1 ? ": needs the plugin " + names +
+                                                             ", which is not enabled; add it to enabled in [plugins]"
+                                                       : ": needs one of the plugins " + names +
+                                                             ", and none is enabled; add one to enabled in [plugins]"));
+  }
+
+  void unknown(const std::string& name) {
+    std::vector<std::string_view> known(std::begin(own_flags), std::end(own_flags));
+    for (const auto& [flag_name, f] : flags_) known.push_back(flag_name);
+    const std::string_view near = base::nearest(name, known);
+    problems_.push_back("command line: unknown flag --" + name +
+                        (near.empty() ? std::string() : "; did you mean --" + std::string(near) + "?") +
+                        "; portico --help lists all");
+  }
+
+  const flag_table& flags_;
+  const std::set<std::string>& enabled_;
+  const std::string& base_;
+  all_keys& all_;
+  std::vector<std::string>& problems_;
+  command command_ = command::run;
+  bool has_command_ = false;
+};
+
+// How a flag without a schema at hand is described.
+std::string flag_help(const flag& f) {
+  for (const target& t : f.targets)
+    if (const key_info* info = find_key(t.section, t.key)) return std::string(info->help);
+  std::string out;
+  for (const target& t : f.targets)
+    (out += out.empty() ? "" : ", ") += t.key + " of the plugin " + std::string(plugin_of(t.section));
+  return out;
+}
+
+}  // namespace
+
+early_arguments scan(const std::vector<std::string>& arguments, std::vector<std::string>& problems) {
+  early_arguments out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "-h") out.help = true;
+    if (!is_flag(arguments[i])) continue;
+    split_argument a = split(arguments[i]);
+    if (a.name == "help") out.help = true;
+    if (a.name == "version") out.version = true;
+    if (a.name == "set" && !a.has_value && i + 1 < arguments.size()) a.value = arguments[i + 1];
+    if (constexpr std::string_view key = "plugins.enabled="; a.name == "set" && a.value.starts_with(key)) {
+      const std::string& said = a.has_value ? arguments[i] : arguments[i + 1];
+      out.enabled = said.c_str() + (said.size() - a.value.size()) + key.size();
+    }
+    if (a.name != "config") continue;
+    if (!take_value(a, arguments, i) || a.value.empty())
+      problems.emplace_back("flag --config: its value is missing");
+    else
+      out.config = a.value;
+  }
+  return out;
+}
+
+flag_table read_flags(const section_keys& keys, std::vector<std::string>& problems) {
+  flag_table table;
+  for (const auto& [name, a] : keys) {
+    flag f{a.where, {}, true, true};
+    const auto problem = [&](const std::string& text) {
+      problems.push_back(a.where + ": [flags] " + name + ": " + text);
+    };
+    if (std::find(std::begin(own_flags), std::end(own_flags), name) != std::end(own_flags)) {
+      problem("this flag is the program's own");
+      continue;
+    }
+    bool all_boolean = true, good = true;
+    for (std::string_view rest = a.value; !rest.empty();) {
+      const std::size_t begin = rest.find_first_not_of(" \t");
+      if (begin == std::string_view::npos) break;
+      const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
+      const std::string_view word = rest.substr(begin, end - begin);
+      rest.remove_prefix(end);
+      target t = split_target(word);
+      const key_info* info = find_key(t.section, t.key);
+      good = info != nullptr || !plugin_of(t.section).empty();
+      if (!good) {
+        problem("\"" + std::string(word) + "\" is not a key; allowed: section.key, several with a blank between them");
+        break;
+      }
+      all_boolean = all_boolean && info != nullptr && info->type == kind::boolean;
+      f.list = f.list && info != nullptr && info->type == kind::list;
+      f.targets.push_back(std::move(t));
+    }
+    if (!good) continue;
+    if (f.targets.empty()) problem("names no key; allowed: section.key, several with a blank between them");
+    f.takes_value = !all_boolean;
+    if (!f.targets.empty()) table.emplace(name, std::move(f));
+  }
+  return table;
+}
+
+command read_arguments(const std::vector<std::string>& arguments, const flag_table& flags,
+                       const std::set<std::string>& enabled, const std::string& base, all_keys& all,
+                       std::vector<std::string>& problems) {
+  return argument_reader(flags, enabled, base, all, problems).read(arguments);
+}
+
+std::string help_text(const flag_table& flags, const std::string& default_ini) {
+  std::string out =
+      "usage: portico [run | check | plugins] [flags]\n\n"
+      "  run       serve until SIGTERM or SIGINT (the default)\n"
+      "  check     validate the ini, the plugins and their keys without any effect\n"
+      "  plugins   list the plugins that are found, with version, interface, routes and keys\n\n"
+      "flags, as --flag VALUE or --flag=VALUE:\n";
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"--config FILE", "ini file; else $PORTICO_CONFIG, else " + default_ini + " if it exists, else what is built in"},
+      {"--set SECTION.KEY=VALUE", "sets any key of the ini"},
+      {"--help", "this text"},
+      {"--version", "the version"}};
+  for (const auto& [name, f] : flags)
+    rows.emplace_back("--" + name + (f.takes_value ? " VALUE" : ""),
+                      flag_help(f) + (f.list ? " (may be repeated)" : ""));
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows) width = std::max(width, left.size());
+  for (const auto& [left, right] : rows) out += "  " + left + std::string(width - left.size() + 2, ' ') + right + "\n";
+  return out +
+         "\nEvery key can also be set by an environment variable: PORTICO_SERVER__PORT, PORTICO_PLUGIN__NAME__KEY.\n"
+         "Exit codes: 0 good; 1 an internal fault; 2 usage or configuration; 3 a plugin; 4 the address.\n";
+}
+
+}  // namespace portico::config

@@ -1,0 +1,50 @@
+#include "plugins/uploads/conditions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/uploads/clock.hpp"
+#include "plugins/uploads/header_text.hpp"
+#include "plugins/uploads/served_as.hpp"
+
+namespace portico::uploads {
+
+std::optional<byte_range> range_of(const request& req) {
+  if (req.method() != "GET") return std::nullopt;  // the only method for which a range has a meaning
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < req.head().header_count; ++i) count += view(req.head().headers[i].name) == "range";
+  return count == 1 ? parse_range(req.header("range")) : std::nullopt;
+}
+
+bool is_the_version(std::string_view if_range, std::string_view etag, std::string_view last_modified) noexcept {
+  if (if_range.empty() || if_range.starts_with("W/")) return false;
+  return if_range == (if_range.front() == '"' ? etag : last_modified);
+}
+
+bool has_it_already(std::string_view if_none_match, std::string_view if_modified_since, std::string_view etag,
+                    std::string_view last_modified) noexcept {
+  if (if_none_match.empty()) {
+    const auto since = from_http_date(if_modified_since), changed = from_http_date(last_modified);
+    return since && changed && *changed <= *since;
+  }
+  if (trimmed(if_none_match) == "*") return true;
+  const auto weak = [](std::string_view tag) { return tag.starts_with("W/") ? tag.substr(2) : tag; };
+  while (!if_none_match.empty()) {
+    const std::size_t comma = std::min(if_none_match.find(','), if_none_match.size());
+    if (!etag.empty() && weak(trimmed(if_none_match.substr(0, comma))) == weak(etag)) return true;
+    if_none_match.remove_prefix(std::min(comma + 1, if_none_match.size()));
+  }
+  return false;
+}
+
+void label(response& head, std::string type, std::string disposition, std::string_view file_name) {
+  if (is_script_capable(type)) {
+    type = "application/octet-stream";
+    disposition = attachment(file_name);
+  }
+  head.header("content-type", std::move(type));
+  if (!disposition.empty()) head.header("content-disposition", std::move(disposition));
+  head.header("x-content-type-options", "nosniff");
+}
+
+}  // namespace portico::uploads
