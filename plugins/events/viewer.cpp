@@ -24,7 +24,7 @@ const comfy_event* viewer::next_op::await_resume() {
   const int32_t rc = status();
   if (rc == PORTICO_OK || rc == PORTICO_READY) return &event_;
   if (rc != PORTICO_E_CANCELLED) throw portico::error(rc);
-  viewer_.stopping_ = viewer_.request_->closed() || !viewer_.heartbeat_due();
+  viewer_.stopping_ = viewer_.request_->closed();  // else the clock woke us
   return nullptr;
 }
 

@@ -38,6 +38,7 @@ int32_t channel::next(giver give, void* subscription, comfy_event* out, portico_
     return PORTICO_READY;
   }
   if (over_) return PORTICO_E_CLOSED;
+  ++waits_;
   give_ = give;
   subscription_ = subscription;
   out_ = out;
@@ -52,14 +53,20 @@ void channel::complete(int32_t status) {
   done(user_, status);  // it may give the subscription back
 }
 
+// What cancel() posts: an event may come first, and another wait begin, which this must not end.
+struct channel::cancellation {
+  std::shared_ptr<channel> whose;
+  std::uint64_t wait;
+};
+
 int32_t channel::cancel() {
   if (!done_) return PORTICO_E_STATE;
-  auto* self = new std::shared_ptr<channel>(shared_from_this());
+  auto* posted = new cancellation{shared_from_this(), waits_};
   const auto later = [](void* user) noexcept {
-    const std::unique_ptr<std::shared_ptr<channel>> held(static_cast<std::shared_ptr<channel>*>(user));
-    if ((*held)->pending()) (*held)->complete(PORTICO_E_CANCELLED);
+    const std::unique_ptr<cancellation> c(static_cast<cancellation*>(user));
+    if (c->whose->pending() && c->whose->waits_ == c->wait) c->whose->complete(PORTICO_E_CANCELLED);
   };
-  return host_.raw()->post(host_.raw(), home_, later, self);
+  return host_.raw()->post(host_.raw(), home_, later, posted);
 }
 
 void mail::send(const std::shared_ptr<channel>& to, event e) {

@@ -41,6 +41,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void leave() noexcept { left_ = true; }  // nothing that comes now is kept
 
  private:
+  struct cancellation;
   std::optional<event> take();
   void complete(int32_t status);
 
@@ -50,7 +51,7 @@ class channel : public std::enable_shared_from_this<channel> {
   };
   const portico::host& host_;
   const uint32_t home_;
-  std::uint64_t order_ = 0;
+  std::uint64_t order_ = 0, waits_ = 0;  // of events, and of waits for one
   std::deque<numbered> kept_;
   std::optional<numbered> progress_, preview_;
   bool over_ = false, left_ = false;

@@ -1,7 +1,5 @@
 #include "plugins/jobs/job_id.hpp"
 
-#include <random>
-
 namespace jobs {
 namespace {
 
@@ -44,13 +42,13 @@ std::string to_text(const job_id& id) {
   return text;
 }
 
-job_id mint_job_id() {
-  std::random_device random;
+job_id id_source::next() noexcept {
+  const std::uint64_t n = row_.fetch_add(1, std::memory_order_relaxed);
+  char row[sizeof n];
+  std::memcpy(row, &n, sizeof n);
+  const keyed_hash::result words = hash_(std::string_view(row, sizeof row));
   job_id id;
-  for (std::size_t i = 0; i < id.bytes.size(); i += 4) {
-    const std::uint32_t word = random();
-    std::memcpy(id.bytes.data() + i, &word, 4);
-  }
+  std::memcpy(id.bytes.data(), words.data(), id.bytes.size());
   id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0F) | 0x40);
   id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3F) | 0x80);
   return id;

@@ -67,7 +67,7 @@ jobs_plugin::jobs_plugin(portico::host h)
       assets_(server()),
       comfyui_(server(), server().text("upstream")),
       mail_(server()),
-      client_id_(to_text(mint_job_id())),
+      client_id_(to_text(ids_.next())),
       tracker_(server(), comfyui_, registry_, assets_, mail_, timing_of(h), [this](task<> t) { spawn(std::move(t)); }),
       feed_(server(), comfyui_.feed_url(client_id_), tracker_, [this](task<> t) { spawn(std::move(t)); }) {}
 
@@ -153,7 +153,7 @@ void jobs_plugin::claim(const std::string& key) {
 
 jobs_plugin::job_ptr jobs_plugin::record(submission& s, const std::shared_ptr<const std::string>& graph,
                                          const std::string& key) {
-  const auto j = std::make_shared<job>(mint_job_id(), registry_.next_created_us(), graph, s.node_count,
+  const auto j = std::make_shared<job>(ids_.next(), registry_.next_created_us(), graph, s.node_count,
                                        std::move(s.metadata), s.priority);
   if (registry_.add(j)) return j;
   if (!key.empty()) keys_.release(key);

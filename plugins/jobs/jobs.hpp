@@ -61,6 +61,7 @@ class jobs_plugin final : public portico::plugin {
   portico::response answer_with(const job&, int status, const portico::request&) const;
 
   const std::size_t max_body_;
+  id_source ids_;
   key_table keys_;
   registry registry_;
   asset_ids assets_;

@@ -3,6 +3,8 @@
 // It lives on one loop, so nothing in it is locked.  Other loops read what it writes into the jobs, and come here to
 // ask for news.
 #pragma once
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -79,8 +81,8 @@ class tracker {
         : record(std::move(j)),
           foreign(of_another),
           meter(record->nodes()),
-          progress_gate(interval),
-          preview_gate(interval) {}
+          progress_gate(interval, std::min<steady::duration>(interval, std::chrono::milliseconds(5))),
+          preview_gate(interval, {}) {}
     const std::shared_ptr<job> record;
     const bool foreign;                       // it was not submitted here, so the feed does not tell of it
     int users = 0;                            // coroutines that wait for news of it

@@ -67,6 +67,10 @@ class stage {
     }
     s.run();
   }
+  void cancel_waits() {
+    for (comfy_subscription* x : subscriptions) cancel(this, x);
+    s.run();
+  }
   void wait(std::chrono::milliseconds d) { s.advance(d); }
 
   portico::testing::server s{2};
@@ -227,6 +231,15 @@ TEST_CASE("a comment comes in every interval, whether or not events do") {
   CHECK(count(quiet->body, "event: progress") == 12);
   quiet->disconnect();
   t.s.run();
+}
+
+TEST_CASE("a wait that is cancelled by mistake does not end the stream") {
+  stage t;
+  const auto c = t.open();
+  t.cancel_waits();
+  CHECK_FALSE(c->over);
+  t.tell(COMFY_EVENT_STATUS + last, "{}");
+  CHECK(c->over);
 }
 
 TEST_CASE("a client that takes nothing is cut after a while, and its place is free") {

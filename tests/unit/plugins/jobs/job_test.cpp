@@ -15,11 +15,13 @@ using jobs::status;
 namespace {
 
 constexpr std::int64_t t0 = 1'782'907'200'000'000;  // 2026-07-01T12:00:00Z
+jobs::id_source ids;
+
 constexpr char base[] = "http://h:1";
 
 std::shared_ptr<job> make(std::int64_t created = t0, std::size_t graph = 2) {
-  return std::make_shared<job>(jobs::mint_job_id(), created, std::make_shared<const std::string>(graph, '{'), 3,
-                               std::nullopt, std::nullopt);
+  return std::make_shared<job>(ids.next(), created, std::make_shared<const std::string>(graph, '{'), 3, std::nullopt,
+                               std::nullopt);
 }
 
 std::string text_of(const job& j, std::int64_t now = t0) {
@@ -49,12 +51,13 @@ std::string output_text(const std::string& name) {
 }  // namespace
 
 TEST_CASE("only the canonical lower-case spelling is an id") {
-  const jobs::job_id id = jobs::mint_job_id();
+  const jobs::job_id id = ids.next();
   const std::string text = jobs::to_text(id);
   CHECK(text.size() == 36);
   CHECK(text[14] == '4');
   CHECK(jobs::parse_job_id(text) == id);
-  CHECK_FALSE(jobs::mint_job_id() == id);
+  CHECK_FALSE(ids.next() == id);
+  CHECK_FALSE(jobs::id_source().next() == jobs::id_source().next());
   for (const char* bad : {"", "..", "%2e%2e%2fqueue", "x?y=1", "0B8E5D9C-6B0E-4A51-9F6A-3F0D6A1B2C3D",
                           "{0b8e5d9c-6b0e-4a51-9f6a-3f0d6a1b2c3d}", "0b8e5d9c6b0e4a519f6a3f0d6a1b2c3d",
                           "urn:uuid:0b8e5d9c-6b0e-4a51-9f6a-3f0d6a1b2c3d", "0b8e5d9c-6b0e-4a51-9f6a-3f0d6a1b2c3",
@@ -253,7 +256,7 @@ TEST_CASE("events of one kind keep their distance, and the last one is told") {
   using jobs::throttle;
   const auto t = jobs::steady::now();
   const auto ms = [](int n) { return std::chrono::milliseconds(n); };
-  throttle gate(ms(500));
+  throttle gate(ms(500), ms(0));
   CHECK(gate.offer(t) == throttle::verdict::now);
   CHECK(gate.offer(t + ms(100)) == throttle::verdict::later);
   CHECK(gate.due() == t + ms(500));
@@ -263,4 +266,18 @@ TEST_CASE("events of one kind keep their distance, and the last one is told") {
   CHECK(gate.offer(t + ms(900)) == throttle::verdict::later);
   CHECK(gate.flush(t + ms(900)));
   CHECK(gate.offer(t + ms(1400)) == throttle::verdict::now);
+}
+
+TEST_CASE("two messages about one thing are told as one, and the next one is not late for it") {
+  using jobs::throttle;
+  const auto t = jobs::steady::now();
+  const auto ms = [](int n) { return std::chrono::milliseconds(n); };
+  throttle gate(ms(500), ms(5));
+  for (int step = 0; step < 3; ++step) {
+    const auto cause = t + ms(600) * step;
+    CHECK(gate.offer(cause) == throttle::verdict::later);
+    CHECK(gate.due() == cause + ms(5));
+    CHECK(gate.offer(cause + ms(1)) == throttle::verdict::wait);
+    CHECK(gate.flush(cause + ms(5)));
+  }
 }
