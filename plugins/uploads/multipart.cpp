@@ -90,13 +90,14 @@ multipart::step multipart::found_content() noexcept {
 
 // Where in the rest a delimiter begins, or its beginning that is cut off by the end; else the end.
 std::size_t multipart::next_delimiter() const noexcept {
-  for (std::size_t from = 0; from < rest_.size(); ++from) {
-    const void* found = std::memchr(rest_.data() + from, '\r', rest_.size() - from);
-    if (!found) break;
-    from = static_cast<std::size_t>(static_cast<const char*>(found) - rest_.data());
-    if (from + 1 < rest_.size() && rest_[from + 1] != '\n') continue;  // the usual case in other than text
-    const std::size_t length = std::min(delimiter_.size(), rest_.size() - from);
-    if (rest_.compare(from, length, delimiter_, 0, length) == 0) return from;
+  const char *const begin = rest_.data(), *const end = begin + rest_.size();
+  for (const char* at = begin; at < end; ++at) {
+    at = static_cast<const char*>(std::memchr(at, '\r', static_cast<std::size_t>(end - at)));
+    if (!at) break;
+    while (at + 1 < end && at[1] == '\r') ++at;   // a run of them must not cost a search each
+    if (at + 1 < end && at[1] != '\n') continue;  // the usual case in what is not text
+    const std::size_t length = std::min(delimiter_.size(), static_cast<std::size_t>(end - at));
+    if (std::memcmp(at, delimiter_.data(), length) == 0) return static_cast<std::size_t>(at - begin);
   }
   return rest_.size();
 }
