@@ -75,7 +75,7 @@ std::int32_t post(const portico_host* h, std::uint32_t loop, portico_fn fn, void
           const std::unique_ptr<posted> own(static_cast<posted*>(held));
           instance& who = own->owner;
           if (!cross(who.server.here()->busy, who.in_post, [&] { own->fn(own->user); }))
-            who.fault("portico_host post", "the posted call threw");
+            who.fault("portico_host post", "the posted call threw; nothing may leave a callback");
           who.count_release();
         },
         item.get(), [](void* held) { delete static_cast<posted*>(held); });

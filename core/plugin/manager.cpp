@@ -145,7 +145,29 @@ std::vector<description> describe_all(const config::settings& settings) {
   return out;
 }
 
-void check(const config::settings& settings) { load_all(settings); }
+namespace {
+
+// Routes that two plugins list.  Only a warning: a list says what start() may register.
+void warn_of_clashes(const candidates& found) {
+  http::router routes;
+  for (const std::size_t n : found.order.sequence) {
+    const candidate& c = found.all[n];
+    for (const std::string& listed : c.plugin.routes) {
+      const std::size_t blank = std::min(listed.find(' '), listed.size());
+      http::route entry;
+      entry.method = listed.substr(0, blank);
+      entry.pattern = listed.substr(std::min(blank + 1, listed.size()));
+      entry.owner = c.section->name;
+      if (const std::string problem = routes.add(std::move(entry)); !problem.empty())
+        base::log(base::level::warning, "plugin",
+                  subject_of(*c.section, c.library) + " will not start if it registers all it lists: " + problem);
+    }
+  }
+}
+
+}  // namespace
+
+void check(const config::settings& settings) { warn_of_clashes(load_all(settings)); }
 
 struct manager::state {
   // The first step for every exchange: filters, then the route.

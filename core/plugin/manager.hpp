@@ -53,7 +53,7 @@ struct description {
 // Everything in the directory and every library the settings name, described without effects; sorted by name.
 std::vector<description> describe_all(const config::settings&);
 // Throws refusal for what would keep the server from starting: loads, checks keys and services, but creates nothing.
-// Warnings of optional plugins go to the log.
+// Warnings, of optional plugins and of routes that two plugins list, go to the log.
 void check(const config::settings&);
 
 class manager {

@@ -170,6 +170,18 @@ TEST_CASE("tables and settings of a younger header load, and so does a build wit
   CHECK(s.stop());
 }
 
+TEST_CASE("a plugin that another compiler built loads") {
+  if (!fs::exists(rig::library("hello_clang"))) {
+    WARN("skipped: there is no clang++ here");
+    return;
+  }
+  rig::server s(2);
+  s.enable("clang", "hello_clang").enable("c", "hello_c");
+  REQUIRE(s.start() == "");
+  CHECK(rig::get(s.port(), "/hello/Ada").body == "Hello, Ada!\n");
+  CHECK(s.stop());
+}
+
 TEST_CASE("keys are checked against what the plugin declares") {
   CHECK(
       refusal_of("sound", "sound", {{"wrod", "x"}}) ==
@@ -278,6 +290,13 @@ TEST_CASE("check finds what start would, and creates nothing") {
   portico::plugin::check(s.settings);  // create would have thrown
   s.enable("n", "needer");
   CHECK_THROWS_WITH(portico::plugin::check(s.settings), Catch::Contains("needs the service x.one/1"));
+  rig::server clash(1);
+  clash.enable("one", "listed_route").enable("two", "listed_route");
+  rig::clear_log();
+  portico::plugin::check(clash.settings);
+  CHECK(rig::logged(
+      "WARNING plugin: " + subject("two", "listed_route", 2) +
+      " will not start if it registers all it lists: `GET /sound` of \"two\" is already a route of \"one\""));
 }
 
 TEST_CASE("describe_all tells all of a plugin without starting it, and why another cannot be told") {
