@@ -162,11 +162,11 @@ TEST_CASE("large headers cost little memory, also many at one time") {
   std::atomic<int> taken{0};
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 3; ++i)
+      for (int i = 0; i < 2; ++i)
         taken += take(s, bytes, "loras/m" + std::to_string(t * 10 + i) + ".safetensors").status == 201;
     });
   for (auto& t : threads) t.join();
-  CHECK(taken == 12);
+  CHECK(taken == 8);
   CHECK(s.portico.resident_kb() < before + 20'000u * slowness);
 }
 

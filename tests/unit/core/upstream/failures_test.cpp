@@ -70,7 +70,7 @@ TEST_CASE("a request that the server reads late has its response time from then 
   server s([](peer& p) {
     std::this_thread::sleep_for(2s);
     p.read_head();
-    p.read_exactly(32 << 20);
+    p.read_exactly(16 << 20);
     std::this_thread::sleep_for(100ms);
     p.answer("late");
     p.drain();
@@ -80,8 +80,8 @@ TEST_CASE("a request that the server reads late has its response time from then 
   one.response_timeout = 1500ms;
   loops l({one});
   fetch f(l);
-  f.options.content_length = 32 << 20;
-  f.body.assign(32, std::string(1 << 20, 'x'));
+  f.options.content_length = 16 << 20;
+  f.body.assign(16, std::string(1 << 20, 'x'));
   CHECK(f.run("PUT", s.url()).answer == "late");
 }
 
@@ -223,8 +223,8 @@ TEST_CASE("a server that does not take the body is a timeout") {
   loops l;
   fetch f(l);
   f.options.idle = 150ms;
-  f.options.content_length = 64 << 20;
-  f.body.assign(64, std::string(1 << 20, 'x'));
+  f.options.content_length = 24 << 20;
+  f.body.assign(24, std::string(1 << 20, 'x'));
   CHECK(f.run("PUT", s.url()).error == base::timeout);
 }
 
@@ -320,8 +320,8 @@ TEST_CASE("an answer before the body was taken ends the writing, and its head ca
     });
     loops l;
     fetch f(l);
-    f.options.content_length = 64 << 20;
-    f.body.assign(64, std::string(1 << 20, 'x'));
+    f.options.content_length = 24 << 20;
+    f.body.assign(24, std::string(1 << 20, 'x'));
     f.run("PUT", s.url());
     CHECK(f.body_refused);
     CHECK(f.error == base::ok);
