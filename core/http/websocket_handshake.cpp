@@ -1,7 +1,6 @@
 #include "core/http/websocket_handshake.hpp"
 
-#include <Poco/DigestEngine.h>
-#include <Poco/SHA1Engine.h>
+#include <sha1.h>
 
 #include <algorithm>
 #include <array>
@@ -50,10 +49,12 @@ std::string make_websocket_key() {
 }
 
 std::string websocket_accept(std::string_view key) {
-  Poco::SHA1Engine sha;
-  sha.update(key.data(), key.size());
-  sha.update("258EAFA5-E914-47DA-95CA-C5AB0DC85B11", 36);
-  const Poco::DigestEngine::Digest& digest = sha.digest();
+  const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  std::array<std::uint8_t, SHA1_DIGEST_LENGTH> digest;
+  SHA1_CTX sha;
+  SHA1Init(&sha);
+  SHA1Update(&sha, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  SHA1Final(digest.data(), &sha);
   return base::base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 

@@ -70,9 +70,21 @@ const portico_plugin* ask(query_function* query, std::uint32_t major, std::strin
 
 }  // namespace
 
+namespace {
+
+fs::path path_of(const config::settings& all, const std::string& name) {
+  return fs::path(all.plugin_directory) / (name + dll::shared_library::suffix().string());
+}
+
+}  // namespace
+
 std::string library_path(const config::settings& all, const config::plugin_section& section) {
-  if (!section.library.empty()) return section.library;
-  return (fs::path(all.plugin_directory) / (section.name + dll::shared_library::suffix().string())).string();
+  return section.library.empty() ? path_of(all, section.name).string() : section.library;
+}
+
+bool is_in_directory(const config::settings& all, const std::string& name) {
+  std::error_code problem;
+  return fs::path(name).filename() == name && fs::exists(path_of(all, name), problem);
 }
 
 std::vector<std::string> names_in(const std::string& directory) {

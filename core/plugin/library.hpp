@@ -34,6 +34,8 @@ struct described {
 
 // Where the library of an enabled plugin is: its `library`, or NAME with the system's suffix in the directory.
 std::string library_path(const config::settings&, const config::plugin_section&);
+// Whether the plugin directory has a library of that name, which is never a way to one elsewhere.
+bool is_in_directory(const config::settings&, const std::string& name);
 // The names of all libraries in the directory, without suffix, sorted; none when it cannot be read.
 std::vector<std::string> names_in(const std::string& directory);
 

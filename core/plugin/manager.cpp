@@ -41,15 +41,16 @@ std::string subject_of(const config::plugin_section& section, const std::string&
   return section.where + ": plugin \"" + section.name + "\" (" + library + ")";
 }
 
+[[noreturn]] void refuse_unknown(const config::settings& all, const config::plugin_section& section) {
+  const std::vector<std::string> there = names_in(all.plugin_directory);
+  const std::vector<std::string_view> known(there.begin(), there.end());
+  throw refusal(section.where + ": there is no plugin \"" + section.name + "\" in " + all.plugin_directory +
+                config::suggestion(section.name, known));
+}
+
 candidate load_one(const config::settings& all, const config::plugin_section& section) {
   candidate c{&section, library_path(all, section), {}, {}};
-  const std::vector<std::string> there =
-      section.library.empty() ? names_in(all.plugin_directory) : std::vector<std::string>{};
-  if (section.library.empty() && std::find(there.begin(), there.end(), section.name) == there.end()) {
-    const std::vector<std::string_view> known(there.begin(), there.end());
-    throw refusal(section.where + ": there is no plugin \"" + section.name + "\" in " + all.plugin_directory +
-                  config::suggestion(section.name, known));
-  }
+  if (section.library.empty() && !is_in_directory(all, section.name)) refuse_unknown(all, section);
   c.plugin = load(c.library, subject_of(section, c.library));
   c.keys = read_keys(all, section, c.plugin);
   return c;

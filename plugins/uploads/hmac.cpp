@@ -1,44 +1,35 @@
 #include "plugins/uploads/hmac.hpp"
 
-#include <Poco/SHA2Engine.h>
+#include <sha2.h>
 
+#include <array>
+#include <cstdint>
 #include <random>
 
 namespace portico::uploads {
 namespace {
 
-constexpr std::size_t block_size = 64;  // of SHA-256
-
-std::string finish(Poco::SHA2Engine& engine) {
-  const Poco::DigestEngine::Digest& digest = engine.digest();
+std::string sha256(std::string_view first, std::string_view second) {
+  SHA2_CTX sha;
+  SHA256Init(&sha);
+  for (const std::string_view part : {first, second})
+    SHA256Update(&sha, reinterpret_cast<const std::uint8_t*>(part.data()), part.size());
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest;
+  SHA256Final(digest.data(), &sha);
   return std::string(digest.begin(), digest.end());
 }
 
-std::string sha256(std::string_view message) {
-  Poco::SHA2Engine engine(Poco::SHA2Engine::SHA_256);
-  engine.update(message.data(), message.size());
-  return finish(engine);
+std::string masked(std::string text, char mask) {
+  for (char& c : text) c = static_cast<char>(c ^ mask);
+  return text;
 }
 
 }  // namespace
 
-// POCO 1.11's HMACEngine cannot be made with SHA2Engine, which lacks the constants it asks for.
 std::string hmac_sha256(std::string_view key, std::string_view message) {
-  std::string padded(key.size() > block_size ? sha256(key) : std::string(key));
-  padded.resize(block_size, '\0');
-  std::string inner_pad = padded, outer_pad = padded;
-  for (char& c : inner_pad) c = static_cast<char>(c ^ 0x36);
-  for (char& c : outer_pad) c = static_cast<char>(c ^ 0x5C);
-
-  Poco::SHA2Engine inner(Poco::SHA2Engine::SHA_256);
-  inner.update(inner_pad.data(), inner_pad.size());
-  inner.update(message.data(), message.size());
-  const std::string first = finish(inner);
-
-  Poco::SHA2Engine outer(Poco::SHA2Engine::SHA_256);
-  outer.update(outer_pad.data(), outer_pad.size());
-  outer.update(first.data(), first.size());
-  return finish(outer);
+  std::string padded(key.size() > SHA256_BLOCK_LENGTH ? sha256(key, {}) : std::string(key));
+  padded.resize(SHA256_BLOCK_LENGTH, '\0');
+  return sha256(masked(padded, 0x5C), sha256(masked(padded, 0x36), message));
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {

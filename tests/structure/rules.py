@@ -24,7 +24,7 @@ CORE_MAY_INCLUDE = {
 CORE_MAY_USE = {
     "base": r"Poco/\w+\.h",
     "loop": r"(?!)",
-    "http": r"Poco/\w+\.h|Poco/Net/\w+\.h",
+    "http": r"sha1\.h|Poco/\w+\.h|Poco/Net/\w+\.h",
     "gate": r"Poco/\w+\.h",
     "upstream": r"Poco/\w+\.h|Poco/Net/\w+\.h",
     "config": r"Poco/\w+\.h|Poco/Util/\w+\.h|Poco/Net/\w+\.h",
