@@ -46,6 +46,11 @@ def memory_mib(pid):
     return resident / 1024, proportional / 1024
 
 
+def peak_mib(pid):
+    """The most memory that was ever resident at one time, in MiB; of the one process."""
+    return int(re.search(r"^VmHWM:\s+(\d+)", read(f"/proc/{pid}/status"), re.M)[1]) / 1024
+
+
 def busy_seconds():
     """CPU time spent by all cores on anything, so far."""
     fields = [int(f) for f in read("/proc/stat").split("\n", 1)[0].split()[1:]]

@@ -4,12 +4,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 
-UPSTREAM = "http://127.0.0.1:8188"  # named in the answer; nobody asks it anything
+NOBODY = "http://127.0.0.1:8188"  # named in health's answer; nobody asks it anything
 PATH = "/api/v2/health"
-BODY = '{"status":"healthy","upstream":"%s"}' % UPSTREAM
 REFERENCE = ".deps/reference/bin/comfy-api-proxy"
 
 PORTICO_INI = """[server]
@@ -22,6 +22,8 @@ url = {upstream}
 [plugins]
 directory = {plugins}
 enabled = {enabled}
+[plugin.uploads]
+max_upload_mb = {max_upload_mb}
 """
 
 
@@ -39,10 +41,13 @@ class Server:
     """One server: start() on one core, then url, pid, stop().  A subclass says how it is prepared and called."""
 
     name = "server"
-    exact = True  # answers with BODY byte for byte, not only with the same JSON
+    ready_path = PATH
+    exact = True  # answers with body byte for byte, not only with the same JSON
 
-    def __init__(self, root, build, folder):
+    def __init__(self, root, build, folder, upstream=NOBODY, max_upload_mb=100):
         self.root, self.build, self.folder = root, build, folder
+        self.upstream, self.max_upload_mb = upstream, max_upload_mb
+        self.body = '{"status":"healthy","upstream":"%s"}' % upstream
         self.port = free_port()
         self.process = None
         os.makedirs(folder, exist_ok=True)
@@ -75,7 +80,8 @@ class Server:
     def _answers(self):
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=5) as talk:
-                talk.sendall(f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: close\r\n\r\n".encode())
+                talk.sendall(f"GET {self.ready_path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: close\r\n\r\n"
+                             .encode())
                 return talk.recv(12).startswith(b"HTTP/1.1 200")
         except OSError:
             return False
@@ -118,18 +124,19 @@ def shipped_plugins(root):
 class Portico(Server):
     name = "portico"
     threads = 1
+    enabled = None  # what an installed portico enables
 
     def prepare(self):
         program = os.path.join(self.build, "bin", "portico")
         plugins = os.path.join(self.build, "plugins")
-        enabled = shipped_plugins(self.root)
+        enabled = self.enabled or shipped_plugins(self.root)
         for needed in (program, *(os.path.join(plugins, name.strip() + ".so") for name in enabled.split(","))):
             if not os.path.exists(needed):
                 raise Unavailable(f"{needed} is not built; ./dev build makes it")
         ini = os.path.join(self.folder, "portico.ini")
         with open(ini, "w", encoding="utf-8") as file:
-            file.write(PORTICO_INI.format(port=self.port, threads=self.threads, upstream=UPSTREAM, plugins=plugins,
-                                          enabled=enabled))
+            file.write(PORTICO_INI.format(port=self.port, threads=self.threads, upstream=self.upstream, plugins=plugins,
+                                          enabled=enabled, max_upload_mb=self.max_upload_mb))
         return [program, "--config", ini]
 
 
@@ -146,7 +153,7 @@ class Nginx(Server):
             raise Unavailable("nginx is not installed")
         with open(os.path.join(self.root, "bench/peers/nginx.conf.in"), encoding="utf-8") as file:
             text = file.read()
-        for key, value in {"folder": self.folder, "port": self.port, "path": PATH, "body": BODY}.items():
+        for key, value in {"folder": self.folder, "port": self.port, "path": PATH, "body": self.body}.items():
             text = text.replace(f"@{key}@", str(value))
         conf = os.path.join(self.folder, "nginx.conf")
         with open(conf, "w", encoding="utf-8") as file:
@@ -165,7 +172,7 @@ class Go(Server):
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if built.returncode != 0:
             raise Unavailable(f"go build: {built.stdout.strip()}")
-        return [program, "-address", f"127.0.0.1:{self.port}", "-path", PATH, "-body", BODY]
+        return [program, "-address", f"127.0.0.1:{self.port}", "-path", PATH, "-body", self.body]
 
 
 class Reference(Server):
@@ -176,7 +183,37 @@ class Reference(Server):
         program = os.path.join(self.root, REFERENCE)
         if not os.path.exists(program):
             raise Unavailable(f"{REFERENCE} is not installed; ./dev bench does it")
-        return [program, "run", "--comfyui", UPSTREAM, "--host", "127.0.0.1", "--port", str(self.port)]
+        return [program, "run", "--comfyui", self.upstream, "--host", "127.0.0.1", "--port", str(self.port),
+                "--max-upload-mb", str(self.max_upload_mb)]
 
 
-ALL = (Portico, PorticoTwoThreads, Nginx, Go, Reference)
+class Standin(Portico):
+    """A ComfyUI to stand behind portico, in a portico of its own."""
+
+    name = "comfyui_standin"
+    enabled = "comfyui_standin"
+    ready_path = "/system_stats"
+
+
+class Sink(Server):
+    """An upstream that takes uploads and throws them away."""
+
+    name = "sink"
+    ready_path = "/"
+
+    def prepare(self):
+        return [sys.executable, os.path.join(self.root, "bench/sink.py"), str(self.port)]
+
+
+def prepare(kinds, arguments, folder, **settings):
+    """The servers that can run here, and why the others cannot."""
+    ready, missing = [], {}
+    for kind in kinds:
+        if arguments.only and kind.name not in arguments.only:
+            continue
+        try:
+            ready.append(kind(arguments.root, arguments.build, os.path.join(folder, kind.__name__), **settings))
+        except Unavailable as why:
+            missing[kind.name] = str(why)
+            print(f"bench: without {kind.name}: {why}", file=sys.stderr)
+    return ready, missing
