@@ -146,7 +146,7 @@ base::status call_impl::next_piece(std::size_t max, std::string_view* piece) {
     in_head ? void(body_at_ += before - input.size()) : c.body.consume(before - input.size());
     if (!piece->empty() || c.decoder.complete()) return base::ready;
     if (c.decoder.refused()) {
-      client_->misunderstood(*origin_, c.decoder.why().message);
+      client_->misunderstood(*origin_, talk::call, c.decoder.why().message);
       break_off(base::protocol);
       return fault_;
     }

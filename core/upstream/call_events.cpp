@@ -98,7 +98,7 @@ void call_impl::receive_head() {
     case http::parsed::complete:
       return take_head();
     case http::parsed::refused:
-      client_->misunderstood(*origin_, c.parser.why().message);
+      client_->misunderstood(*origin_, talk::call, c.parser.why().message);
       return break_off(base::protocol);
   }
 }
@@ -115,10 +115,10 @@ void call_impl::head_ended() {
 void call_impl::take_head() {
   connection& c = *connection_;
   if (c.parser.status() == 101) {
-    client_->misunderstood(*origin_, "it switched protocols, which was not asked for");
+    client_->misunderstood(*origin_, talk::call, "it switched protocols, which was not asked for");
     return break_off(base::protocol);
   }
-  client_->understood(*origin_);
+  client_->understood(*origin_, talk::call);
   head_done_ = true;
   early_ = !body_done_;
   body_at_ = c.parser.size();

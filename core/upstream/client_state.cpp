@@ -93,11 +93,11 @@ void client_state::unreached(origin& at, std::string_view why) {
                 "); is the server running there?  Further failures are not logged");
 }
 
-void client_state::misunderstood(origin& at, std::string_view why) {
-  if (std::exchange(at.garbled, true)) return;
+void client_state::misunderstood(origin& at, talk how, std::string_view why) {
+  if (std::exchange(at.garbled[static_cast<std::size_t>(how)], true)) return;
   base::log(base::level::warning, "upstream",
             at.name + ": an answer of no use: " + std::string(why) +
-                "; is it the right server?  More of them are not logged");
+                "; is it the right server?  Further ones are not logged");
 }
 
 void client_state::end() noexcept {

@@ -1,6 +1,8 @@
 // core/upstream/client_state.hpp - what the calls and websockets of one loop share.  Private to core/upstream.
 #pragma once
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,15 +20,18 @@
 
 namespace portico::upstream {
 
+// The ways of talking to a server.  Each is judged by itself: one may work where the other is refused.
+enum class talk : std::size_t { call, websocket };
+
 // One server, as its URL names it: "host:port".
 struct origin {
   std::string name;
   std::vector<std::unique_ptr<connection>> idle;  // the last used last
   std::size_t max_idle = 0;
   std::chrono::milliseconds keep_idle{0};
-  std::size_t users = 0;  // calls and websockets that hold a pointer to it
-  bool down = false;      // the last attempt to connect failed, and the log says so
-  bool garbled = false;   // its last answer was of no use, and the log says so
+  std::size_t users = 0;          // calls and websockets that hold a pointer to it
+  bool down = false;              // the last attempt to connect failed, and the log says so
+  std::array<bool, 2> garbled{};  // by talk: its last answer was of no use, and the log says so
 };
 
 // Counters with one writer, read from any thread.
@@ -57,8 +62,8 @@ struct client_state : std::enable_shared_from_this<client_state> {
   void reached(origin&);
   void unreached(origin&, std::string_view why);
   // How an answer looked; the log hears of the first bad one in a row.
-  void understood(origin& at) noexcept { at.garbled = false; }
-  void misunderstood(origin&, std::string_view why);
+  void understood(origin& at, talk how) noexcept { at.garbled[static_cast<std::size_t>(how)] = false; }
+  void misunderstood(origin&, talk how, std::string_view why);
 
   void end() noexcept;  // the client is destroyed
 

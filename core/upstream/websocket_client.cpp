@@ -73,7 +73,7 @@ void websocket_impl::on_bytes() noexcept {
     case http::parsed::complete:
       return on_answer();
     case http::parsed::refused:
-      client_->misunderstood(*origin_, parser_.why().message);
+      client_->misunderstood(*origin_, talk::websocket, parser_.why().message);
       return fail(base::protocol);
   }
 }
@@ -85,10 +85,10 @@ void websocket_impl::on_answer() {
   else
     why = http::websocket_answer_fault(parser_.headers(), key_, offered_);
   if (!why.empty()) {
-    client_->misunderstood(*origin_, why);
+    client_->misunderstood(*origin_, talk::websocket, why);
     return fail(base::protocol);
   }
-  client_->understood(*origin_);
+  client_->understood(*origin_, talk::websocket);
   timer_.cancel();
   const std::string_view behind = head_.view().substr(parser_.size());
   open_ = http::make_websocket(std::move(stream_), http::websocket_role::client, options_, behind);
