@@ -179,38 +179,48 @@ early_arguments scan(const std::vector<std::string>& arguments, std::vector<std:
   return out;
 }
 
+namespace {
+
+// The keys a flag stands for, as its value in [flags] lists them; what is wrong goes to tell, and then f has no
+// targets.
+template <class Tell>
+void read_targets(std::string_view value, flag& f, Tell tell) {
+  bool all_boolean = true;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t begin = rest.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
+    const std::string_view word = rest.substr(begin, end - begin);
+    rest.remove_prefix(end);
+    target t = split_target(word);
+    const key_info* info = find_key(t.section, t.key);
+    if (!info && plugin_of(t.section).empty()) {
+      f.targets.clear();
+      return tell("\"" + std::string(word) +
+                  "\" is not a key; allowed: section.key, several with a blank between them");
+    }
+    all_boolean = all_boolean && info && info->type == kind::boolean;
+    f.list = f.list && info && info->type == kind::list;
+    f.targets.push_back(std::move(t));
+  }
+  if (f.targets.empty()) tell("names no key; allowed: section.key, several with a blank between them");
+  f.takes_value = !all_boolean;
+}
+
+}  // namespace
+
 flag_table read_flags(const section_keys& keys, std::vector<std::string>& problems) {
   flag_table table;
-  for (const auto& [name, a] : keys) {
-    flag f{a.where, {}, true, true};
-    const auto problem = [&](const std::string& text) {
-      problems.push_back(a.where + ": [flags] " + name + ": " + text);
-    };
+  for (const auto& entry : keys) {
+    const std::string& name = entry.first;
+    const std::string& where = entry.second.where;
+    const auto tell = [&](const std::string& text) { problems.push_back(where + ": [flags] " + name + ": " + text); };
     if (std::find(std::begin(own_flags), std::end(own_flags), name) != std::end(own_flags)) {
-      problem("this flag is the program's own");
+      tell("this flag is the program's own");
       continue;
     }
-    bool all_boolean = true, good = true;
-    for (std::string_view rest = a.value; !rest.empty();) {
-      const std::size_t begin = rest.find_first_not_of(" \t");
-      if (begin == std::string_view::npos) break;
-      const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
-      const std::string_view word = rest.substr(begin, end - begin);
-      rest.remove_prefix(end);
-      target t = split_target(word);
-      const key_info* info = find_key(t.section, t.key);
-      good = info != nullptr || !plugin_of(t.section).empty();
-      if (!good) {
-        problem("\"" + std::string(word) + "\" is not a key; allowed: section.key, several with a blank between them");
-        break;
-      }
-      all_boolean = all_boolean && info != nullptr && info->type == kind::boolean;
-      f.list = f.list && info != nullptr && info->type == kind::list;
-      f.targets.push_back(std::move(t));
-    }
-    if (!good) continue;
-    if (f.targets.empty()) problem("names no key; allowed: section.key, several with a blank between them");
-    f.takes_value = !all_boolean;
+    flag f{where, {}, true, true};
+    read_targets(entry.second.value, f, tell);
     if (!f.targets.empty()) table.emplace(name, std::move(f));
   }
   return table;
@@ -239,7 +249,10 @@ std::string help_text(const flag_table& flags, const std::string& default_ini) {
                       flag_help(f) + (f.list ? " (may be repeated)" : ""));
   std::size_t width = 0;
   for (const auto& [left, right] : rows) width = std::max(width, left.size());
-  for (const auto& [left, right] : rows) out += "  " + left + std::string(width - left.size() + 2, ' ') + right + "\n";
+  for (const auto& [left, right] : rows) {
+    out.append("  ").append(left).append(width - left.size() + 2, ' ');
+    out.append(right).append("\n");
+  }
   return out +
          "\nEvery key can also be set by an environment variable: PORTICO_SERVER__PORT, PORTICO_PLUGIN__NAME__KEY.\n"
          "Exit codes: 0 good; 1 an internal fault; 2 usage or configuration; 3 a plugin; 4 the address.\n";
