@@ -73,7 +73,7 @@ relay::relay(std::uint16_t upstream, judge j)
 relay::~relay() {
   over_ = true;
   accepting_.join();
-  for (std::thread& t : threads_) t.join();
+  for (connection& c : connections_) c.thread.join();
 }
 
 void relay::behave(judge j) {
@@ -83,8 +83,13 @@ void relay::behave(judge j) {
 
 void relay::accept_all() {
   while (!over_)
-    if (listener_.poll(moment, Poco::Net::Socket::SELECT_READ))
-      threads_.emplace_back([this, client = listener_.acceptConnection()] { serve(client); });
+    if (listener_.poll(moment, Poco::Net::Socket::SELECT_READ)) {
+      connection& c = connections_.emplace_back(connection{listener_.acceptConnection(), {}});
+      c.thread = std::thread([this, &c] {
+        serve(c.client);
+        c.client.close();
+      });
+    }
 }
 
 bool relay::wait_readable(const StreamSocket& s) {
@@ -93,7 +98,7 @@ bool relay::wait_readable(const StreamSocket& s) {
   return false;
 }
 
-void relay::serve(StreamSocket client) {
+void relay::serve(StreamSocket& client) {
   try {
     std::string begun;
     while (begun.find("\r\n\r\n") == std::string::npos) {
