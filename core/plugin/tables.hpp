@@ -66,7 +66,7 @@ T* resolve(const H* handle, const char* function) noexcept {
 }
 template <class H>
 H* to_handle(const object& o) noexcept {
-  return reinterpret_cast<H*>(o.handle());
+  return reinterpret_cast<H*>(o.handle());  // NOLINT(performance-no-int-to-ptr): a number to the plugin, too
 }
 static_assert(sizeof(void*) == sizeof(std::uint64_t), "handles are 64 bits wide");
 

@@ -51,7 +51,7 @@ portico::task<std::vector<value>> executor::evaluate(course& c, const std::strin
       }
       return {};
     });
-    if (failure) throw *failure;
+    if (failure) throw node_failure(*failure);
   } else {
     out = compute(type, in);
   }
@@ -69,7 +69,7 @@ portico::task<std::vector<image_ptr>> executor::load(const inputs& in) {
     std::optional<image> read = from_png(*bytes);
     return std::make_shared<const image>(read ? std::move(*read) : pattern(*bytes));
   });
-  co_return std::vector<image_ptr>(1, std::move(picture));
+  co_return std::vector<image_ptr>(1, picture);
 }
 
 // Stores a file under the next number of its prefix, and adds what the history says of it to `item`.  Returns its name.

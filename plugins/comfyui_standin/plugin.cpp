@@ -1,8 +1,7 @@
 // The one exported symbol, and the keys of [plugin.comfyui_standin].
 #include "plugins/comfyui_standin/standin.hpp"
 
-PORTICO_PLUGIN(standin::standin, "comfyui_standin", "0.1.0",
-               "A stand-in ComfyUI for demos, tests and benchmarks.",
+PORTICO_PLUGIN(standin::standin, "comfyui_standin", "0.1.0", "A stand-in ComfyUI for demos, tests and benchmarks.",
                portico::duration("step_delay", "50ms", "Time of one sampling step.", 0, 3'600'000),
                portico::flag("previews", "yes", "Whether samplers send a preview after each step."),
                portico::flag("jobs_api", "yes", "Whether /api/jobs/{id} and its cancel exist, as in newer ComfyUI."),

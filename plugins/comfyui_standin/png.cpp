@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -217,7 +218,7 @@ image resized(const image& from, int width, int height, bool nearest) {
             sum += (at(ix, iy, channel) * (1 - dx) + at(ix + 1, iy, channel) * dx) * (1 - dy) +
                    (at(ix, iy + 1, channel) * (1 - dx) + at(ix + 1, iy + 1, channel) * dx) * dy;
           }
-        to.rgb[i++] = static_cast<std::uint8_t>(sum / 4 + 0.5);
+        to.rgb[i++] = static_cast<std::uint8_t>(std::lround(sum / 4));
       }
   return to;
 }

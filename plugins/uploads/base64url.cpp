@@ -8,11 +8,12 @@ namespace {
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+constexpr std::uint8_t not_a_digit = 255;
 constexpr auto values = [] {
-  std::array<std::int8_t, 256> v{};
-  v.fill(-1);
+  std::array<std::uint8_t, 256> v{};
+  v.fill(not_a_digit);
   for (std::size_t i = 0; i < alphabet.size(); ++i)
-    v[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+    v[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
   return v;
 }();
 
@@ -38,9 +39,9 @@ std::optional<std::string> from_base64url(std::string_view text) {
   std::uint32_t bits = 0;
   unsigned held = 0;
   for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    const std::uint8_t value = values[static_cast<unsigned char>(c)];
+    if (value == not_a_digit) return std::nullopt;
+    bits = bits << 6 | value;
     held += 6;
     if (held >= 8) out += static_cast<char>(bits >> (held -= 8) & 255u);
   }
