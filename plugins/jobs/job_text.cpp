@@ -79,6 +79,15 @@ void append_output(std::string& out, const output& o, std::string_view asset_id,
   out += '}';
 }
 
+namespace {
+
+// ComfyUI counts whole milliseconds: what it did at once must not seem to have been done before the job was submitted.
+std::int64_t not_before(std::int64_t created_us, std::int64_t us) noexcept {
+  return us < created_us && created_us - us < 1000 ? created_us : us;
+}
+
+}  // namespace
+
 void append_job(std::string& out, const job_facts& job, const std::vector<std::string>& outputs) {
   out.append("{\"id\":\"")
       .append(job.id)
@@ -87,10 +96,8 @@ void append_job(std::string& out, const job_facts& job, const std::vector<std::s
       .append("\",\"created_at\":");
   append_quoted_time(out, job.created_us);
   append_quoted_time(out.append(",\"expires_at\":"), job.created_us + day_us);
-  // ComfyUI counts whole milliseconds: what began at once must not seem to have begun before it was submitted.
-  const bool same_ms = job.started_us < job.created_us && job.created_us - job.started_us < 1000;
-  append_time_or_null(out.append(",\"started_at\":"), same_ms ? job.created_us : job.started_us);
-  append_time_or_null(out.append(",\"completed_at\":"), job.completed_us);
+  append_time_or_null(out.append(",\"started_at\":"), not_before(job.created_us, job.started_us));
+  append_time_or_null(out.append(",\"completed_at\":"), not_before(job.created_us, job.completed_us));
   out.append(",\"queue_position\":").append(job.queue_position ? std::to_string(*job.queue_position) : "null");
   out.append(",\"progress\":");
   if (job.running)
