@@ -79,7 +79,7 @@ std::int32_t post(const portico_host* h, std::uint32_t loop, portico_fn fn, void
           who.count_release();
         },
         item.get(), [](void* held) { delete static_cast<posted*>(held); });
-    item.release();
+    static_cast<void>(item.release());
     return PORTICO_OK;
   } catch (...) {
     return PORTICO_E_FAILED;

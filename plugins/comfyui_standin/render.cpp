@@ -215,7 +215,7 @@ class scene {
   float sun_x_, sun_y_, contrast_, aspect_;
 };
 
-std::uint8_t byte_of(float x) { return static_cast<std::uint8_t>(clamp01(x) * 255.0f + 0.5f); }
+std::uint8_t byte_of(float x) { return static_cast<std::uint8_t>(std::lround(clamp01(x) * 255.0f)); }
 
 }  // namespace
 

@@ -164,7 +164,7 @@ void job::fresh_until(steady::time_point t) {
   change([&](live& l) { l.fresh_until = t; });
 }
 
-void job::end(const ending& how, std::vector<std::string> outputs) {
+void job::end(const ending& how, const std::vector<std::string>& outputs) {
   const std::lock_guard lock(guard_);
   if (!live_) return;
   job_facts f = facts();

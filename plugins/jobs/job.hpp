@@ -60,7 +60,7 @@ class job {
   void reused_outputs();
   void add_output(std::string text);
   void fresh_until(steady::time_point);
-  void end(const ending&, std::vector<std::string> outputs);
+  void end(const ending&, const std::vector<std::string>& outputs);
 
  private:
   struct live {

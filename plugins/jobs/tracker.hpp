@@ -128,7 +128,7 @@ class tracker {
   void read_off(const reading&);
   void is_running(const entry_ptr&);
   void is_absent(const entry_ptr&);
-  void finish(const entry_ptr&, ending);
+  void finish(const entry_ptr&, const ending&);
 
   // tracker_feed.cpp
   void on_native(const entry_ptr&, const native_message&);

@@ -136,13 +136,13 @@ void tracker::is_absent(const entry_ptr& e) {
     ending how;
     how.state = status::canceled;
     how.completed_us = now_us();
-    return finish(e, std::move(how));
+    return finish(e, how);
   }
   if (e->doubt && steady::now() - *e->doubt >= submission_may_take) {
     ending how;
     how.state = status::failed;
     how.error = job_error{"submission_lost", "ComfyUI never said that it took this job, and does not know it", {}, {}};
-    return finish(e, std::move(how));
+    return finish(e, how);
   }
   if (j.submitting()) return;
   j.gone();
@@ -150,7 +150,7 @@ void tracker::is_absent(const entry_ptr& e) {
   end_story(e, status::expired);
 }
 
-void tracker::finish(const entry_ptr& e, ending how) {
+void tracker::finish(const entry_ptr& e, const ending& how) {
   job& j = *e->record;
   if (j.ended()) return;
   const steady::time_point now = steady::now();
@@ -161,7 +161,7 @@ void tracker::finish(const entry_ptr& e, ending how) {
     if (e->told_outputs.insert(id).second) tell(*e, make_event(COMFY_EVENT_OUTPUT, text));
     texts.push_back(std::move(text));
   }
-  j.end(how, std::move(texts));
+  j.end(how, texts);
   end_story(e, how.state);
   if (e->alive != steady::time_point{}) on_queue_change(e->alive);
   if (!e->foreign) on_end(how.state);

@@ -101,6 +101,7 @@ asset_ptr asset_index::oldest_locked(std::string_view hash, instant at, Accept a
   return oldest;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the caller's may be one of those that are erased here
 void asset_index::drop_locked(asset_ptr a) {
   by_id_.erase(a->id);
   const auto twins = by_hash_.find(a->bytes->hash);
