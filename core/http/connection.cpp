@@ -163,7 +163,7 @@ bool connection::step() {
   if (phase_ == phase::held) exchange_.deliver();
   if (stream_) stream_->deliver();
   flush();
-  const bool all_sent = transport_.out().empty();
+  const bool all_sent = transport_.all_sent();
   switch (phase_) {
     case phase::held:
       return exchange_.settled();
@@ -190,12 +190,12 @@ void connection::flush() noexcept {
   if (!transport_.open()) return;
   transport_.flush();
   if (transport_.failed()) return lose(base::closed);
-  if (transport_.out().empty())
+  if (transport_.all_sent())
     write_by_ = time::max();
   else if (write_by_ == time::max() || transport_.sent() != sent_before_)
     expect_by(write_by_, shard_.bounds.write_timeout);
   sent_before_ = transport_.sent();
-  if (transport_.out().size() < shard_.bounds.high_water) exchange_.settle(exchange_.write_, base::ok);
+  exchange_.on_sent();
   if (stream_) stream_->on_sent();
 }
 

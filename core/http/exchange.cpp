@@ -23,7 +23,7 @@ void exchange::open(const request_head& head, time now, std::int64_t max_body) {
   ended_ = base::ok;
   started_ = now;
   status_ = 0;
-  begun_ = chunked_ = bodyless_ = closed_ = stopped_ = continued_ = false;
+  begun_ = chunked_ = bodyless_ = closed_ = stopped_ = continued_ = sends_file_ = broken_ = false;
   id_ = base::next_request_id();
   own_id_.clear(), token_id_.clear(), added_.clear(), base_url_.clear();
   params_.clear();
@@ -126,11 +126,13 @@ void exchange::end(base::status reason) noexcept {
 
 void exchange::lost() noexcept {
   closed_ = true;
+  sends_file_ = false;
   settle(write_, base::closed);
   end(base::closed);
 }
 
 base::status exchange::cancel() {
+  break_off();
   settle(read_, base::cancelled);
   settle(write_, base::cancelled);
   return base::ok;
@@ -138,6 +140,7 @@ base::status exchange::cancel() {
 
 void exchange::stop() {
   stopped_ = true;
+  break_off();
   settle(write_, base::cancelled);
   end(base::cancelled);
 }
@@ -242,11 +245,16 @@ void exchange::send_body(std::string_view bytes) {
   for (const std::string_view piece : all) to.out().append(piece);
 }
 
-base::status exchange::write(std::string_view bytes, base::completion done, void* user) {
+base::status exchange::may_write(std::uint64_t size) const noexcept {
   if (!begun_ || write_.done) return base::state;
   if (closed_) return base::closed;
-  if (!bodyless_ && promised_ >= 0 && bytes.size() > static_cast<std::uint64_t>(promised_) - written_)
-    return base::argument;
+  const bool more_than_promised =
+      !bodyless_ && promised_ >= 0 && size > static_cast<std::uint64_t>(promised_) - written_;
+  return more_than_promised ? base::argument : base::ok;
+}
+
+base::status exchange::write(std::string_view bytes, base::completion done, void* user) {
+  if (const base::status s = may_write(bytes.size()); s != base::ok) return s;
   const std::size_t mark = connection_.shard_.bounds.high_water;
   const buffer& out = connection_.transport_.out();
   if (out.size() >= mark) {
@@ -264,6 +272,37 @@ base::status exchange::write(std::string_view bytes, base::completion done, void
   return base::ok;
 }
 
+base::status exchange::send_file(std::intptr_t file, std::uint64_t offset, std::uint64_t size, base::completion done,
+                                 void* user) {
+  if (!done) return base::argument;
+  if (const base::status s = may_write(size); s != base::ok) return s;
+  if (stopped_) return base::cancelled;
+  written_ += size;
+  if (bodyless_ || size == 0) return base::ready;
+  if (chunked_) connection_.transport_.out().append(chunk_prefix(size).view());
+  connection_.transport_.send_file(file, offset, size);
+  sends_file_ = true;
+  write_ = {done, user, base::ok, false};
+  connection_.wake();
+  return base::ok;
+}
+
+void exchange::on_sent() noexcept {
+  if (sends_file_) {
+    if (connection_.transport_.file_waits()) return;
+    sends_file_ = false;
+    if (chunked_) connection_.transport_.out().append("\r\n");
+  }
+  if (connection_.transport_.out().size() < connection_.shard_.bounds.high_water) settle(write_, base::ok);
+}
+
+// What is left of a file that is being sent will not be.
+void exchange::break_off() noexcept {
+  if (!std::exchange(sends_file_, false)) return;
+  connection_.transport_.forget_file();
+  broken_ = true;
+}
+
 // Whether the response can be ended in order.
 bool exchange::complete_response() {
   const std::string_view owner = matched_ ? std::string_view(matched_->owner) : "the server";
@@ -276,6 +315,7 @@ bool exchange::complete_response() {
     write(body, nullptr, nullptr);
   }
   if (bodyless_) return true;
+  if (broken_) return false;
   if (promised_ >= 0 && written_ < static_cast<std::uint64_t>(promised_)) {
     base::log(base::level::error, "http",
               std::string("an answer of ").append(owner).append(" is shorter than it said; the connection is closed"));

@@ -69,6 +69,12 @@ class exchange {
   // Queues a copy.  ready below the high-water mark, else ok and done when it has fallen below.  done nullptr: nobody
   // waits, ok, or limit and nothing queued when above the mark.
   base::status write(std::string_view bytes, base::completion done, void* user);
+  // The same with a part of an open file: a descriptor (Windows: a HANDLE), which stays open and as it is until done.
+  // done: all of it was taken by the system, or the client has gone, as it has for a file that proves too short.  The
+  // loop reads the file: what the system does not hold in memory holds the loop up.  After a cancel in the middle only
+  // abort is left, which finish then is.
+  base::status send_file(std::intptr_t file, std::uint64_t offset, std::uint64_t size, base::completion done,
+                         void* user);
   base::status finish();  // ends the response and gives the exchange back; what is queued is still sent
   base::status abort();   // gives it back and resets the connection, so that the client sees it as incomplete
 
@@ -115,6 +121,9 @@ class exchange {
   void lost() noexcept;                    // nothing can be sent any more
   base::status take(std::size_t max, std::string_view* chunk);
   void on_body() noexcept;  // more of it was received, or its end
+  void on_sent() noexcept;  // the system took some of what waited
+  void break_off() noexcept;
+  base::status may_write(std::uint64_t size) const noexcept;
   void send_body(std::string_view);
   bool complete_response();
   std::int64_t age() const noexcept;  // microseconds
@@ -133,6 +142,7 @@ class exchange {
   time started_{}, deadline_ = time::max();
   int status_ = 0;
   bool begun_ = false, chunked_ = false, bodyless_ = false, closed_ = false, stopped_ = false, continued_ = false;
+  bool sends_file_ = false, broken_ = false;  // broken: a file was not sent to its end
   base::request_id id_;
   std::string own_id_, token_id_, added_, param_text_;
   mutable std::string base_url_;

@@ -34,6 +34,10 @@ io discard(descriptor, std::size_t size) noexcept;
 // The pieces, at most 4, in one call; fewer bytes than they hold may be taken.
 io send(descriptor, std::span<const std::string_view> pieces) noexcept;
 
+// A part of an open file, which is read by its number (Windows: its HANDLE), copied as little as the system allows.
+// Fewer bytes may be taken; end: the file ends before the offset, or cannot be read.
+io send_file(descriptor, std::intptr_t file, std::uint64_t offset, std::size_t size) noexcept;
+
 void shut_write(descriptor) noexcept;
 void close(descriptor) noexcept;
 void reset(descriptor) noexcept;  // closes so that the peer sees an error, not an end

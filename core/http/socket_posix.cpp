@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -92,6 +93,14 @@ io send(descriptor s, std::span<const std::string_view> pieces) noexcept {
   message.msg_iov = parts.data();
   message.msg_iovlen = count;
   return moved(::sendmsg(s, &message, MSG_NOSIGNAL));
+}
+
+io send_file(descriptor socket, std::intptr_t file, std::uint64_t offset, std::size_t size) noexcept {
+  off_t from = static_cast<off_t>(offset);
+  const ssize_t n = ::sendfile(socket, static_cast<int>(file), &from, size);
+  // What the system says of the file itself is no matter of the connection.
+  if (n < 0 && (errno == EIO || errno == EINVAL || errno == EBADF)) return {outcome::end, 0};
+  return moved(n);
 }
 
 void shut_write(descriptor s) noexcept { ::shutdown(s, SHUT_WR); }

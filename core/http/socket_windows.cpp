@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -109,6 +110,20 @@ io send(descriptor s, std::span<const std::string_view> pieces) noexcept {
     if (!piece.empty()) parts[count++] = {static_cast<ULONG>(piece.size()), const_cast<char*>(piece.data())};
   if (::WSASend(s, parts.data(), count, &sent, 0, nullptr, nullptr) != 0) return failure();
   return {outcome::done, sent};
+}
+
+io send_file(descriptor socket, std::intptr_t file, std::uint64_t offset, std::size_t size) noexcept {
+  char piece[64 * 1024];
+  OVERLAPPED from{};
+  from.Offset = static_cast<DWORD>(offset);
+  from.OffsetHigh = static_cast<DWORD>(offset >> 32);
+  DWORD got = 0;
+  if (!::ReadFile(reinterpret_cast<HANDLE>(file), piece, static_cast<DWORD>(std::min(size, sizeof piece)), &got,
+                  &from) ||
+      got == 0)
+    return {outcome::end, 0};
+  const std::string_view bytes(piece, got);
+  return send(socket, std::span(&bytes, 1));
 }
 
 void shut_write(descriptor s) noexcept { ::shutdown(s, SD_SEND); }

@@ -4,6 +4,8 @@
 #include <array>
 #include <system_error>
 
+#include "core/base/log.hpp"
+
 namespace portico::http {
 
 transport::transport(shard& s, net::descriptor socket, loop::watcher& watcher)
@@ -71,24 +73,49 @@ void transport::send(std::span<const std::string_view> pieces) {
   }
 }
 
+void transport::send_file(std::intptr_t file, std::uint64_t offset, std::uint64_t size) noexcept {
+  file_ = {file, offset, size};
+}
+
+void transport::wait_writable() noexcept {
+  blocked_ = true;
+  want(interest_ | loop::writable);
+}
+
 void transport::flush() noexcept {
-  if (!open_ || blocked_ || failed_ || out_.empty()) return;
+  if (!open_ || blocked_ || failed_) return;
+  if (out_.empty()) return flush_file();
   const std::string_view all = out_.view();
   const net::io result = net::send(socket_, std::span(&all, 1));
   took(result);
   if (failed_) return;
   out_.consume(result.bytes);
-  if (out_.empty()) {
-    out_.release();
-  } else {
-    blocked_ = true;
-    want(interest_ | loop::writable);
+  if (!out_.empty()) return wait_writable();
+  out_.release();
+  flush_file();
+}
+
+// As much as the system takes, but no more at a time than leaves the loop to its other connections.
+void transport::flush_file() noexcept {
+  constexpr std::uint64_t most = 1024 * 1024;
+  std::uint64_t left = std::min(file_.size, most);
+  while (left > 0) {
+    const net::io result = net::send_file(socket_, file_.file, file_.offset, static_cast<std::size_t>(left));
+    if (result.what == net::outcome::end)
+      base::log(base::level::warning, "http", "a file became shorter, or unreadable, while it was sent");
+    took(result);
+    if (failed_) return forget_file();
+    if (result.what == net::outcome::would_block) break;
+    file_.offset += result.bytes;
+    file_.size -= result.bytes;
+    left -= result.bytes;
   }
+  if (file_waits()) wait_writable();
 }
 
 void transport::on_writable() noexcept {
   blocked_ = false;
-  if (out_.empty()) want(interest_ & ~loop::writable);
+  if (all_sent()) want(interest_ & ~loop::writable);
 }
 
 void transport::shut_write() noexcept {
@@ -101,6 +128,7 @@ void transport::close() noexcept {
   shard_.home.sockets().remove(socket_, &watcher_);
   net::close(socket_);
   out_.release();
+  forget_file();
 }
 
 void transport::reset() noexcept {
@@ -109,6 +137,7 @@ void transport::reset() noexcept {
   shard_.home.sockets().remove(socket_, &watcher_);
   net::reset(socket_);
   out_.release();
+  forget_file();
 }
 
 }  // namespace portico::http

@@ -34,7 +34,13 @@ class transport {
   // Sends what waits, followed by these pieces without copying them first; what the system does not take of them is
   // appended.  For pieces that are large.
   void send(std::span<const std::string_view> pieces);
-  // Sends what waits.  Afterwards out() is empty, or the watcher is told `writable`, or failed() is true.
+  // Puts a part of an open file behind what waits; it is read when its turn comes, and not closed.  Only when no file
+  // is waiting.
+  void send_file(std::intptr_t file, std::uint64_t offset, std::uint64_t size) noexcept;
+  bool file_waits() const noexcept { return file_.size > 0; }
+  void forget_file() noexcept { file_ = {}; }
+  bool all_sent() const noexcept { return out_.empty() && !file_waits(); }
+  // Sends what waits.  Afterwards it is all sent, or the watcher is told `writable`, or failed() is true.
   void flush() noexcept;
   void on_writable() noexcept;  // the watcher was told
   bool blocked() const noexcept { return blocked_; }
@@ -47,11 +53,18 @@ class transport {
   void reset() noexcept;
 
  private:
+  struct file_part {
+    std::intptr_t file = -1;
+    std::uint64_t offset = 0, size = 0;
+  };
   void want(unsigned interest) noexcept;
+  void wait_writable() noexcept;
+  void flush_file() noexcept;
   void took(net::io) noexcept;
   shard& shard_;
   loop::watcher& watcher_;
   buffer out_;
+  file_part file_;  // behind out_
   std::uint64_t sent_ = 0;
   net::descriptor socket_;
   unsigned interest_ = loop::readable;

@@ -179,6 +179,18 @@ std::int32_t held_exchange::write(portico_str bytes, portico_done done, void* us
   return s;
 }
 
+std::int32_t held_exchange::send_file(std::int64_t file, std::uint64_t offset, std::uint64_t size, portico_done done,
+                                      void* user) {
+  constexpr const char* function = "portico.http/1 send_file";
+  if (!done) return owner().fault(function, "done is NULL", PORTICO_E_ARGUMENT);
+  if (file < 0 || offset > INT64_MAX || size > INT64_MAX - offset)
+    return owner().fault(function, "the file is none, or its part lies beyond 2^63 bytes", PORTICO_E_ARGUMENT);
+  if (writing_ || piping_) return PORTICO_E_STATE;
+  const base::status s = x_->send_file(static_cast<std::intptr_t>(file), offset, size, &write_done, this);
+  if (s == base::ok) writing_ = {done, user};
+  return s;
+}
+
 std::int32_t held_exchange::finish() {
   if (busy()) return PORTICO_E_STATE;
   if (!x_->begun()) {
@@ -285,6 +297,11 @@ std::int32_t begin(portico_exchange* x, std::int32_t status, const portico_field
 std::int32_t write(portico_exchange* x, portico_str bytes, portico_done done, void* user) noexcept {
   return on(x, "portico.http/1 write", [&](held_exchange& e) { return e.write(bytes, done, user); });
 }
+std::int32_t send_file(portico_exchange* x, std::int64_t file, std::uint64_t offset, std::uint64_t size,
+                       portico_done done, void* user) noexcept {
+  return on(x, "portico.http/1 send_file",
+            [&](held_exchange& e) { return e.send_file(file, offset, size, done, user); });
+}
 std::int32_t finish(portico_exchange* x) noexcept {
   return on(x, "portico.http/1 finish", [](held_exchange& e) { return e.finish(); });
 }
@@ -303,7 +320,17 @@ std::int32_t deadline(portico_exchange* x, std::uint32_t ms) noexcept {
 
 }  // namespace
 
-const portico_http http_table = {
-    sizeof(portico_http), 0, &add_route, &read, &begin, &write, &finish, &abort, &cancel, &on_close, &deadline};
+const portico_http http_table = {sizeof(portico_http),
+                                 0,
+                                 &add_route,
+                                 &read,
+                                 &begin,
+                                 &write,
+                                 &finish,
+                                 &abort,
+                                 &cancel,
+                                 &on_close,
+                                 &deadline,
+                                 &send_file};
 
 }  // namespace portico::plugin

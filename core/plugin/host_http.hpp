@@ -49,6 +49,7 @@ class held_exchange final : public object {
   std::int32_t read(std::size_t max, portico_str* chunk, portico_done, void* user);
   std::int32_t begin(std::int32_t status, const portico_field*, std::size_t count, std::int64_t content_length);
   std::int32_t write(portico_str bytes, portico_done, void* user);
+  std::int32_t send_file(std::int64_t file, std::uint64_t offset, std::uint64_t size, portico_done, void* user);
   std::int32_t finish();
   std::int32_t abort();
   std::int32_t on_close(portico_done, void* user);

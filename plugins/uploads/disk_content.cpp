@@ -13,7 +13,7 @@
 namespace portico::uploads {
 namespace {
 
-constexpr std::uint64_t piece = 256 * 1024;  // bytes read at a time
+constexpr std::uint64_t piece = 1024 * 1024;  // bytes sent at a time
 
 bool is_as_it_was(const disk_file& file, const blob& bytes) {
   return file.size() == bytes.size && file.changed() == bytes.disk_changed;
@@ -43,17 +43,13 @@ std::string content_range(byte_span part, std::uint64_t size) {
 }
 
 task<> send(request& req, stream& out, const disk_file& file, byte_span part) {
-  std::string buffer;
   while (part.length > 0) {
-    auto from_disk = [&] {
-      buffer.resize(static_cast<std::size_t>(std::min(part.length, piece)));
-      buffer.resize(file.read(part.offset, buffer.data(), buffer.size()));
-    };
+    const std::uint64_t size = std::min(part.length, piece);
+    auto from_disk = [&] { file.fetch(part.offset, size); };
     co_await on_pool(req, from_disk);
-    if (buffer.empty()) throw std::runtime_error("a file has become shorter while it was sent");
-    co_await out.write(buffer);
-    part.offset += buffer.size();
-    part.length -= buffer.size();
+    co_await out.send_file(file.handle(), part.offset, size);
+    part.offset += size;
+    part.length -= size;
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace portico::uploads {
 
-// An open regular file.  All members may block: pool threads only; one thread at a time.
+// An open regular file.  All members but handle may block: pool threads only; one thread at a time.
 class disk_file {
  public:
   // path: absolute and free of symbolic links, as locate() gives it; a link that has come into it since is not
@@ -24,6 +24,9 @@ class disk_file {
   std::uint64_t size() const noexcept { return size_; }  // bytes, when it was opened
   instant changed() const noexcept { return changed_; }  // its modification time, when it was opened
   std::intptr_t handle() const noexcept { return handle_; }
+  // Has the system hold these bytes in memory, so that who reads them next need not wait.  std::system_error when they
+  // cannot be read.
+  void fetch(std::uint64_t offset, std::uint64_t size) const;
   // At most `size` bytes from offset; how many, 0 at the end.  std::system_error.
   std::size_t read(std::uint64_t offset, char* out, std::size_t size) const;
 

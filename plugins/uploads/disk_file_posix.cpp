@@ -76,6 +76,14 @@ disk_file::~disk_file() {
   if (handle_ >= 0) ::close(static_cast<int>(handle_));
 }
 
+void disk_file::fetch(std::uint64_t offset, std::uint64_t size) const {
+  if (size == 0) return;
+  // The advice starts the reading; its last byte is there when all of it is, as the system reads in order.
+  ::posix_fadvise(static_cast<int>(handle_), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+  char last;
+  read(offset + size - 1, &last, 1);
+}
+
 std::size_t disk_file::read(std::uint64_t offset, char* out, std::size_t size) const {
   for (;;) {
     const ssize_t n = ::pread(static_cast<int>(handle_), out, size, static_cast<off_t>(offset));

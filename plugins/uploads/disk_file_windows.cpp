@@ -105,6 +105,16 @@ disk_file::~disk_file() {
   if (handle_ != -1) CloseHandle(os(handle_));
 }
 
+void disk_file::fetch(std::uint64_t offset, std::uint64_t size) const {
+  char piece[64 * 1024];
+  while (size > 0) {
+    const std::size_t n = read(offset, piece, static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof piece)));
+    if (n == 0) return;
+    offset += n;
+    size -= n;
+  }
+}
+
 std::size_t disk_file::read(std::uint64_t offset, char* out, std::size_t size) const {
   OVERLAPPED place{};
   place.Offset = static_cast<DWORD>(offset);

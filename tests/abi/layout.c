@@ -107,6 +107,7 @@ int main(void) {
   M(portico_http, cancel)
   M(portico_http, on_close)
   M(portico_http, deadline)
+  M(portico_http, send_file)
   S(portico_filter)
   M(portico_filter, struct_size)
   M(portico_filter, reserved)

@@ -111,6 +111,7 @@ TEST_CASE("handlers that throw: the status and envelope of what was thrown, and 
   CHECK(s.get("/work/throw").status == 500);
   CHECK(rig::logged("boom on the pool"));
   CHECK(s.get("/bad-header").status == 500);
+  CHECK(s.get("/file").body == "3456 refused 0123456789");
   CHECK(s.get("/deadline").status == 504);
   CHECK(s.get("/move/stay").status == 200);
   CHECK(s.get("/move/home").status == 200);

@@ -37,6 +37,24 @@ class stream {
   };
   // Waits while the client is slow.  error CLOSED when it has gone.
   write_op write(std::string_view bytes) noexcept { return write_op(request_, bytes); }
+
+  class [[nodiscard]] send_file_op final : public operation {
+   public:
+    send_file_op(request& r, int64_t file, uint64_t offset, uint64_t size) noexcept
+        : operation(context(r.server())), x_(r.exchange()), file_(file), offset_(offset), size_(size) {}
+    void await_resume() const { check(status()); }
+
+   private:
+    int32_t start() override { return server().http().send_file(x_, file_, offset_, size_, &done, arg()); }
+    portico_exchange* x_;
+    int64_t file_;
+    uint64_t offset_, size_;
+  };
+  // A part of an open file (a descriptor; on Windows a HANDLE), without copying it where the system can.  Waits until
+  // it was taken.  The loop reads the file: `co_await work(...)` what reads it ahead first, a megabyte or so at a time.
+  send_file_op send_file(int64_t file, uint64_t offset, uint64_t size) noexcept {
+    return send_file_op(request_, file, offset, size);
+  }
   // What the handler returns.
   response end() const { return response(0); }
   request& of() const noexcept { return request_; }

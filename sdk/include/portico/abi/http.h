@@ -87,6 +87,13 @@ typedef struct portico_http {
   /* [loop] Sets the deadline, ms from now; 0: none (the default).  When it passes, a pending read completes with
    * E_TIMEOUT and on_close is told; the answer can still be written. */
   int32_t (PORTICO_CALL *deadline)(portico_exchange *, uint32_t ms);
+  /* [loop] As write, with size bytes of an open file from offset on, which are not copied where the system can do
+   * without.  file: a descriptor (Windows: a HANDLE); it stays the plugin's, open and unchanged until done.  READY: all
+   * of it was taken; else done comes when it was.  E_CLOSED also when the file proves shorter or cannot be read, as the
+   * connection is closed then.  After E_CANCELLED in the middle only abort is left.  The loop reads the file, so have
+   * work read ahead what is not in the system's memory: a disk must not hold a loop up. */
+  int32_t (PORTICO_CALL *send_file)(portico_exchange *, int64_t file, uint64_t offset, uint64_t size, portico_done,
+                                    void *user);
 } portico_http;
 
 #ifdef __cplusplus

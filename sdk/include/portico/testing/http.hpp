@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 
 #include "fake_server.hpp"
 
@@ -114,6 +115,23 @@ inline int32_t http_write(portico_exchange* x, portico_str bytes, portico_done f
   if (x->queued < high_water) return PORTICO_READY;
   if (x->owner->stopping) return PORTICO_E_CANCELLED;
   return x->begin(x->writing, fn, user);
+}
+// A part of an open file; false when it is shorter, or the system does not show open files under /proc.
+inline bool read_file(int64_t file, uint64_t offset, std::string& to) {
+  std::ifstream from("/proc/self/fd/" + std::to_string(file), std::ios::binary);
+  from.seekg(static_cast<std::streamoff>(offset));
+  return static_cast<bool>(from.read(to.data(), static_cast<std::streamsize>(to.size())));
+}
+inline int32_t http_send_file(portico_exchange* x, int64_t file, uint64_t offset, uint64_t size, portico_done fn,
+                              void* user) {
+  if (!x->here("http send_file")) return PORTICO_E_STATE;
+  if (!fn) return PORTICO_E_ARGUMENT;
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  if (!read_file(file, offset, bytes)) {
+    x->owner->srv->fault(x->what() + " was to send more of a file than there is, or can be read here");
+    return PORTICO_E_CLOSED;
+  }
+  return http_write(x, {bytes.data(), bytes.size()}, fn, user);
 }
 inline int32_t http_finish(portico_exchange* x) {
   if (!x->here("http finish") || x->busy()) return PORTICO_E_STATE;

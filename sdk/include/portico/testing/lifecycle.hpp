@@ -12,9 +12,9 @@
 namespace portico::testing {
 namespace detail {
 
-inline constexpr portico_http http_table = {sizeof(portico_http), 0,           add_route,  http_read,   http_begin,
-                                            http_write,           http_finish, http_abort, http_cancel, http_on_close,
-                                            http_deadline};
+inline constexpr portico_http http_table = {
+    sizeof(portico_http), 0,          add_route,   http_read,     http_begin,    http_write,
+    http_finish,          http_abort, http_cancel, http_on_close, http_deadline, http_send_file};
 inline constexpr portico_filter filter_table = {sizeof(portico_filter), 0, filter_add, filter_pass};
 inline constexpr portico_timer timer_table = {sizeof(portico_timer), 0, timer_after};
 inline constexpr portico_work work_table = {sizeof(portico_work), 0, work_run};
