@@ -1,4 +1,4 @@
-// Contents that are known already: dedup, from-hash, by-hash, deleting (case B05), lifetimes (B06), bytes that vanish.
+// Contents that are known already: dedup, from-hash, by-hash, deleting, lifetimes, bytes that vanish.
 #include <catch2/catch.hpp>
 #include <thread>
 

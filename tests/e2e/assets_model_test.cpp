@@ -1,4 +1,4 @@
-// Models: checked by the format's rules (cases B13 to B16), placed on disk, deduplicated by content and place.
+// Models: checked by the format's rules, placed on disk, deduplicated by content and place.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

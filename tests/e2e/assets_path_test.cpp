@@ -1,4 +1,4 @@
-// Files that lie in ComfyUI's folders already: taking them by path, and serving bytes from disk (case B23).
+// Files that lie in ComfyUI's folders already: taking them by path, and serving bytes from disk.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

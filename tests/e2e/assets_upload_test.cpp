@@ -1,4 +1,4 @@
-// Uploading: the form in all its shapes (cases B17 to B20), what the upstream makes of it (B12), and its limits.
+// Uploading: the form in all its shapes, what the upstream makes of it, and its limits.
 #include <catch2/catch.hpp>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Event streams as clients read them (cases B10, B25, B26, B27, B28).
+// Event streams as clients read them.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <thread>

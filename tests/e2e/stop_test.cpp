@@ -3,6 +3,9 @@
 #include <csignal>
 #include <thread>
 
+#include <filesystem>
+
+#include "event_reader.hpp"
 #include "stage.hpp"
 
 using namespace e2e;
@@ -106,4 +109,35 @@ TEST_CASE("a server that has a job running stops in time") {
   s.portico.stop();
   CHECK(std::chrono::steady_clock::now() - begun < 3s * slowness);
   s.standin.stop();  // in the middle of a hanging sampler
+}
+
+TEST_CASE("idle connections, streams and an upload under way together end in time, and leave no file") {
+  namespace fs = std::filesystem;
+  const fs::path spool = fs::path(temporary_folder()) / "spool";
+  stage s("[server]\nthreads = 4\n[plugins]\nenabled = health, jobs, events, uploads\n[plugin.uploads]\nspool = " +
+          spool.string() + "\n");
+  s.knobs("{\"hang\":true}");
+  const std::string id = s.submitted(sampling_graph());
+  std::vector<raw_socket> idle;
+  for (int i = 0; i < 30; ++i) {
+    idle.emplace_back(s.port());
+    idle.back().send(health(s.portico));
+    CHECK(idle.back().receive_answer().status == 200);
+  }
+  std::vector<event_reader> streams;
+  for (int i = 0; i < 4; ++i) streams.emplace_back(s.port(), id).next("status");
+  raw_socket upload(s.port());
+  upload.send("POST /api/v2/assets HTTP/1.1\r\nHost: " + s.portico.authority() +
+              "\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 50000000\r\n\r\n"
+              "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n" +
+              std::string(20'000'000, 'x'));
+  const auto begun = std::chrono::steady_clock::now();
+  s.portico.stop();
+  CHECK(std::chrono::steady_clock::now() - begun < 5s * slowness);
+  for (event_reader& r : streams) {
+    r.rest(1s);
+    CHECK(r.ended_whole());
+  }
+  for (raw_socket& c : idle) CHECK(c.closes(1s));
+  CHECK(fs::is_empty(spool));
 }
