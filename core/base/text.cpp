@@ -143,6 +143,21 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
+void append_json(std::string& out, std::string_view text) {
+  for (const char c : is_utf8(text) ? std::string(text) : escaped(text)) {
+    if (c == '"' || c == '\\') {
+      out += '\\', out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr std::string_view digits = "0123456789abcdef";
+      out += "\\u00";
+      out += digits[static_cast<unsigned char>(c) >> 4];
+      out += digits[c & 15];
+    } else {
+      out += c;
+    }
+  }
+}
+
 bool is_plain(std::string_view text) noexcept {
   while (!text.empty()) {
     const std::size_t length = plain_length(text);

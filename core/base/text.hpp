@@ -58,6 +58,8 @@ bool is_utf8(std::string_view) noexcept;
 // \t or \xNN.  All else, the backslash too, stays.
 void append_escaped(std::string& out, std::string_view);
 std::string escaped(std::string_view);
+// The inside of a JSON string; bytes that are not UTF-8 become \xNN, as in the log.
+void append_json(std::string& out, std::string_view);
 // Whether escaping would change nothing.
 bool is_plain(std::string_view) noexcept;
 

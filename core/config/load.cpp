@@ -13,6 +13,7 @@
 #include "core/config/layers.hpp"
 #include "core/config/schema.hpp"
 #include "core/config/sections.hpp"
+#include "core/config/token_file.hpp"
 
 namespace portico::config {
 namespace {
@@ -108,6 +109,18 @@ class interpreter {
       else
         problem(a, "server", key, error);
     }
+    if (const auto file = keys.find("token_file"); file != keys.end()) read_token(file->second, keys.contains("token"));
+  }
+
+  void read_token(const assignment& a, bool also_token) {
+    server_section& s = out_.server;
+    if (s.token_file.empty()) return;
+    if (also_token) return problem(a, "server", "token_file", "there is a token as well; keep one of the two");
+    const token_from_file found = read_token_file(s.token_file);
+    if (!found.error.empty()) problem(a, "server", "token_file", found.error);
+    if (!found.warning.empty()) out_.warnings.push_back(place(a, "server", "token_file") + ": " + found.warning);
+    s.token = found.token;
+    tokenless_ = !found.error.empty();
   }
 
   void read_upstream(const std::string& section, const section_keys& keys) {
@@ -175,15 +188,18 @@ class interpreter {
   void check_bind() {
     const server_section& s = out_.server;
     if (s.host == "localhost" || base::is_loopback_literal(s.host) || !s.token.empty() || s.allow_insecure_bind) return;
+    if (tokenless_) return;  // what is wrong with its token has been said
     const std::string what = s.host.empty() ? "all addresses (the host is empty)" : "\"" + s.host + "\"";
-    problems_.push_back("refusing to bind " + what +
-                        " without a token: others on the network could use this server; set a "
-                        "token (--token, or token in [server]), listen on 127.0.0.1, or set allow_insecure_bind");
+    problems_.push_back(
+        "refusing to bind " + what +
+        " without a token: others on the network could use this server; set a "
+        "token (--token, or token or token_file in [server]), listen on 127.0.0.1, or set allow_insecure_bind");
   }
 
   const all_keys& all_;
   settings& out_;
   std::vector<std::string>& problems_;
+  bool tokenless_ = false;  // a token was meant, and cannot be had
 };
 
 // Messages about files in the order of their lines; those about anything else behind them, as they were found.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/address.hpp"
 #include "core/base/text.hpp"
 #include "core/config/origin.hpp"
 
@@ -42,6 +43,32 @@ std::string set_token(server_section& s, value&& v) {
   if (v.text.empty()) return "the token is empty; leave it out to serve without one";
   if (has_control(v.text)) return "the token holds a control character, which no client can send";
   s.token = std::move(v.text);
+  return {};
+}
+
+std::string set_token_file(server_section& s, value&& v) {
+  s.token_file = std::move(v.text);
+  return {};
+}
+
+std::string set_access_log(server_section& s, value&& v) {
+  if (v.text == "json" || v.text == "text") {
+    s.access_log = std::move(v.text);
+    return {};
+  }
+  const value yes = parse_value(kind::boolean, v.text);
+  if (!yes) return "\"" + v.text + "\" is no form of a log; allowed: no, text, json (yes is text)";
+  s.access_log = yes.number != 0 ? "text" : "no";
+  return {};
+}
+
+std::string set_forwarded(server_section& s, value&& v) {
+  for (const std::string& item : v.items)
+    if (!base::parse_network(item))
+      return "\"" + item +
+             "\" is no address and no network; allowed: 192.0.2.1, 192.0.2.0/24, 2001:db8::/32, with no bit " +
+             "set behind the prefix";
+  s.forwarded = std::move(v.items);
   return {};
 }
 
@@ -98,13 +125,24 @@ const key_spec<server> server_keys[] = {
     {{"workers", kind::integer, "0", 0, 1024, "threads for work that blocks; 0: chosen by the number of cores"},
      number<&server::workers>},
     {{"token", kind::secret, "", 0, 0, "bearer token every request must bring"}, set_token},
+    {{"token_file", kind::path, "", 0, 0, "file that holds the token, instead of the key token"}, set_token_file},
     {{"allow_insecure_bind", kind::boolean, "no", 0, 0, "serve a network address without a token"},
      flag<&server::allow_insecure_bind>},
     {{"cors", kind::list, "", 0, 0, "origins of web pages that may use this server"}, set_cors},
     {{"hosts", kind::list, "", 0, 0, "further names this server answers to on a loopback address"}, set_hosts},
     {{"log_level", kind::text, "info", 0, 0, "debug, info, warning or error"}, set_log_level},
-    {{"access_log", kind::boolean, "no", 0, 0, "a line on standard output for each request"},
-     flag<&server::access_log>},
+    {{"access_log", kind::text, "no", 0, 0, "a line on standard output for each request: no, text or json"},
+     set_access_log},
+    {{"server_timing", kind::boolean, "no", 0, 0, "answers say in Server-Timing how long they took"},
+     flag<&server::server_timing>},
+    {{"forwarded", kind::list, "", 0, 0, "reverse proxies whose X-Forwarded headers are believed"}, set_forwarded},
+    {{"requests_per_client", kind::integer, "0", 0, 1'000'000, "requests a second from one address; 0: no limit"},
+     number<&server::requests_per_client>},
+    {{"burst_per_client", kind::integer, "0", 0, 1'000'000,
+      "requests at once from one address; 0: twice requests_per_client"},
+     number<&server::burst_per_client>},
+    {{"connections_per_client", kind::integer, "0", 0, 1'000'000, "connections from one address; 0: no limit"},
+     number<&server::connections_per_client>},
     {{"max_body", kind::size, "101M", 0, any, "largest request body, where a route says nothing"},
      number<&server::max_body>},
     {{"drain_timeout", kind::duration, "3s", 0, day, "time for requests to end when the server stops"},

@@ -23,11 +23,15 @@ struct server_section {
   std::uint32_t threads = 0;       // loops; 0: one per core
   std::uint32_t workers = 0;       // pool threads; 0: chosen
   std::string token;               // empty: no bearer token asked
+  std::string token_file;          // absolute; what it holds is in token; empty: none
   bool allow_insecure_bind = false;
   std::vector<std::string> cors;   // normalised origins
   std::vector<std::string> hosts;  // further names this server answers to on a loopback bind; lower case
   std::string log_level = "info";  // debug, info, warning or error
-  bool access_log = false;
+  std::string access_log = "no";   // no, text or json
+  bool server_timing = false;
+  std::vector<std::string> forwarded;  // trusted proxies: addresses and networks
+  std::uint32_t requests_per_client = 0, burst_per_client = 0, connections_per_client = 0;  // 0: no limit
   std::int64_t max_body = 101 * 1024 * 1024;
   std::int64_t drain_timeout_ms = 3'000;
   std::int64_t head_timeout_ms = 10'000, keep_alive_ms = 75'000, body_timeout_ms = 30'000, write_timeout_ms = 30'000,

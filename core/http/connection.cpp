@@ -256,8 +256,10 @@ void connection::refuse(const refusal& why) {
   append_head(transport_.out(), head);
   transport_.out().append(body);
   phase_by_ = time::max();
-  if (phase_ != phase::held) phase_ = phase::refused;
   wake();
+  if (phase_ == phase::held) return;
+  phase_ = phase::refused;
+  shard_.answers.on_refused({shard_.home, peer_.address(), why.status, body.size()});
 }
 
 void connection::refuse_body(const refusal& why) {
@@ -283,7 +285,9 @@ void connection::reset_now() noexcept {
 }
 
 void connection::drain() noexcept {
-  if (phase_ == phase::idle) lose(base::closed);
+  constexpr auto rest_of_head = 500ms;  // what is on its way arrives in less
+  if (phase_ == phase::idle) return lose(base::closed);
+  if (phase_ == phase::head && phase_by_ > shard_.home.now() + rest_of_head) expect_by(phase_by_, rest_of_head);
 }
 
 void connection::lose(base::status why) noexcept {

@@ -24,8 +24,9 @@ class connection final : public loop::watcher, public loop::turn_end {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  void drain() noexcept;             // closes if nothing has begun
+  void drain() noexcept;             // closes if nothing has begun; a head that has must be complete soon
   void lose(base::status) noexcept;  // closes; whoever waits is told
+  const net::endpoint& peer() const noexcept { return peer_; }
 
   connection *next = nullptr, *previous = nullptr;  // in the shard's list
 

@@ -1,5 +1,6 @@
 #include "core/http/exchange.hpp"
 
+#include <cstdio>
 #include <utility>
 
 #include "core/base/log.hpp"
@@ -25,7 +26,8 @@ void exchange::open(const request_head& head, time now, std::int64_t max_body) {
   status_ = 0;
   begun_ = chunked_ = bodyless_ = closed_ = stopped_ = continued_ = sends_file_ = broken_ = false;
   id_ = base::next_request_id();
-  own_id_.clear(), token_id_.clear(), added_.clear(), base_url_.clear();
+  scheme_ = "http";
+  own_id_.clear(), own_peer_.clear(), token_id_.clear(), added_.clear(), base_url_.clear();
   params_.clear();
 }
 
@@ -34,9 +36,11 @@ void exchange::open(const request_head& head, time now, std::int64_t max_body) {
 loop::event_loop& exchange::home() const noexcept { return connection_.shard_.home; }
 const request_head& exchange::head() const noexcept { return *head_; }
 std::string_view exchange::id() const noexcept { return own_id_.empty() ? id_.text() : std::string_view(own_id_); }
-std::string_view exchange::peer() const noexcept { return connection_.peer_.address(); }
-std::uint32_t exchange::peer_port() const noexcept { return connection_.peer_.port; }
-std::string_view exchange::scheme() const noexcept { return "http"; }
+std::string_view exchange::peer() const noexcept {
+  return own_peer_.empty() ? connection_.peer_.address() : std::string_view(own_peer_);
+}
+std::uint32_t exchange::peer_port() const noexcept { return own_peer_.empty() ? connection_.peer_.port : 0; }
+std::string_view exchange::scheme() const noexcept { return scheme_; }
 std::string_view exchange::token_id() const noexcept { return token_id_; }
 const route* exchange::matched() const noexcept { return matched_; }
 std::span<const field> exchange::params() const noexcept { return params_; }
@@ -53,6 +57,8 @@ std::int64_t exchange::age() const noexcept {
 void exchange::set_token_id(std::string_view id) { token_id_ = id; }
 void exchange::set_base_url(std::string_view url) { base_url_ = url; }
 void exchange::set_id(std::string_view id) { own_id_ = id; }
+void exchange::set_scheme(std::string_view scheme) { scheme_ = scheme; }
+void exchange::set_peer(std::string_view address) { own_peer_ = address; }
 
 void exchange::add_response_header(std::string_view name, std::string_view value) {
   const field f{name, value};
@@ -222,6 +228,7 @@ base::status exchange::begin(int status, std::span<const field> headers, std::in
   const bool keep = connection_.parser_.keep_alive() && !s.draining() && connection_.body_.within_reach() &&
                     (content_length >= 0 || chunked_ || never_a_body);
   if (!keep) connection_.close_after_ = true;
+  if (s.bounds.server_timing) add_timing();
   response_head head;
   head.status = status;
   head.date = s.date.at(s.home.now());
@@ -229,10 +236,18 @@ base::status exchange::begin(int status, std::span<const field> headers, std::in
   head.headers = headers;
   head.content_length = never_a_body ? -1 : content_length;
   head.chunked = chunked_;
-  head.connection = !keep ? "close" : old ? "keep-alive" : "";
+  // An answer of unknown length may last: those between are told that its connection does, too.
+  head.connection = !keep ? "close" : old || chunked_ ? "keep-alive" : "";
   append_head(connection_.transport_.out(), head);
   connection_.wake();
   return base::ok;
+}
+
+// Server-Timing as W3C has it, in milliseconds: from the complete head of the request to the head of the answer.
+void exchange::add_timing() {
+  char text[48];
+  std::snprintf(text, sizeof text, "total;dur=%.3f", static_cast<double>(age()) / 1000);
+  append_line(added_, "Server-Timing", text);
 }
 
 void exchange::send_body(std::string_view bytes) {

@@ -38,7 +38,7 @@ class exchange {
   std::string_view id() const noexcept;    // unique in the life of the process; the client's own where accepted
   std::string_view peer() const noexcept;  // numeric address
   std::uint32_t peer_port() const noexcept;
-  std::string_view scheme() const noexcept;    // "http"
+  std::string_view scheme() const noexcept;    // "http", or what set_scheme said
   std::string_view base_url() const noexcept;  // "scheme://authority"
   std::string_view token_id() const noexcept;
 
@@ -46,6 +46,8 @@ class exchange {
   void set_token_id(std::string_view);  // copied
   void set_base_url(std::string_view);  // copied
   void set_id(std::string_view);        // copied; instead of one that is made up
+  void set_scheme(std::string_view);    // static text: "http" or "https"
+  void set_peer(std::string_view);      // copied; the client a proxy speaks for, whose port is not known
   // On whatever answer comes; copied.  One that begin would refuse is left out, with a line in the log.
   void add_response_header(std::string_view name, std::string_view value);
 
@@ -123,6 +125,7 @@ class exchange {
   void on_body() noexcept;  // more of it was received, or its end
   void on_sent() noexcept;  // the system took some of what waited
   void break_off() noexcept;
+  void add_timing();
   base::status may_write(std::uint64_t size) const noexcept;
   void send_body(std::string_view);
   bool complete_response();
@@ -144,7 +147,8 @@ class exchange {
   bool begun_ = false, chunked_ = false, bodyless_ = false, closed_ = false, stopped_ = false, continued_ = false;
   bool sends_file_ = false, broken_ = false;  // broken: a file was not sent to its end
   base::request_id id_;
-  std::string own_id_, token_id_, added_, param_text_;
+  std::string_view scheme_;
+  std::string own_id_, own_peer_, token_id_, added_, param_text_;
   mutable std::string base_url_;
   std::vector<field> params_;
 };
@@ -156,16 +160,25 @@ void answer_error(exchange&, int status, std::string_view code, std::string_view
 void answer(exchange&, int status, std::string_view content_type, std::string_view body,
             std::span<const field> headers = {});
 
+// A request that never was an exchange, as its head was not in order or did not come.
+struct refused_request {
+  loop::event_loop& home;
+  std::string_view peer;  // numeric address
+  int status;
+  std::uint64_t body_bytes;
+};
+
 // Whoever gets every request whose head is well-formed: in the server the gate, in tests a stand-in.
 class handler {
  public:
   virtual void on_exchange(exchange&) noexcept = 0;
   // The exchange is over and its last byte was handed to the system (or lost).  For the access log; head() is still
-  // valid.  status 0: it was aborted before an answer was begun; 101: it became a stream.  What the engine itself
-  // refused was never an exchange and is only counted (statistics).
+  // valid.  status 0: it was aborted before an answer was begun; 101: it became a stream.
   virtual void on_finished(const exchange&, int status, std::uint64_t body_bytes, std::int64_t microseconds) noexcept {
     (void)status, (void)body_bytes, (void)microseconds;
   }
+  // The engine answered in its own name.
+  virtual void on_refused(const refused_request&) noexcept {}
 
  protected:
   ~handler() = default;

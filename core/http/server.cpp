@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/log.hpp"
+#include "core/http/client_count.hpp"
 #include "core/http/listener.hpp"
 #include "core/http/shard.hpp"
 
@@ -12,11 +14,12 @@ struct server::state final : listener::taker {
   limits bounds;
   std::vector<std::unique_ptr<shard>> shards;  // one per loop, in their order
   std::vector<std::unique_ptr<listener>> listeners;
-  counter accepted;
+  client_count clients;
+  counter accepted, refused;
   std::function<void()> drained;
   std::size_t busy_shards = 0;
 
-  explicit state(const limits& l) : bounds(l) {}
+  explicit state(const limits& l) : bounds(l), clients(l.connections_per_client, l.uncounted) {}
 
   loop::event_loop& first_loop() const noexcept { return shards.front()->home; }
 
@@ -30,9 +33,21 @@ struct server::state final : listener::taker {
 
   void on_accepted(net::descriptor socket, const net::endpoint& peer) override {
     accepted.add(1);
+    if (!clients.enter(peer)) return refuse(socket, peer);
     const auto fewest = std::min_element(shards.begin(), shards.end(),
                                          [](const auto& a, const auto& b) { return a->open() < b->open(); });
     (*fewest)->give(socket, peer);
+  }
+
+  // The first is told of in the log; who has too many connections may try very often.
+  void refuse(net::descriptor socket, const net::endpoint& peer) noexcept {
+    net::close(socket);
+    if (refused.get() == 0)
+      base::log(base::level::warning, "http",
+                std::string(peer.address()) +
+                    " has as many connections as connections_per_client allows; what comes "
+                    "above is closed, and not logged again");
+    refused.add(1);
   }
 
   // On a shard's loop: it has no connections left.
@@ -49,7 +64,8 @@ struct server::state final : listener::taker {
 
 server::server(std::span<loop::event_loop* const> loops, const limits& l, handler& h)
     : state_(std::make_unique<state>(l)) {
-  for (loop::event_loop* one : loops) state_->shards.push_back(std::make_unique<shard>(*one, state_->bounds, h));
+  for (loop::event_loop* one : loops)
+    state_->shards.push_back(std::make_unique<shard>(*one, state_->bounds, h, state_->clients));
 }
 
 server::~server() = default;
@@ -80,6 +96,7 @@ void server::close_all() {
 statistics server::stats() const noexcept {
   statistics sum;
   sum.connections_accepted = state_->accepted.get();
+  sum.connections_refused = state_->refused.get();
   for (const auto& s : state_->shards) {
     sum.connections_open += s->open();
     sum.requests += s->requests.get();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/address.hpp"
 #include "core/http/exchange.hpp"
 #include "core/http/parser.hpp"
 
@@ -23,11 +24,14 @@ struct limits : head_limits {
   std::chrono::milliseconds request_timeout{0};     // the default deadline of an exchange; 0: none
   std::size_t high_water = 64 * 1024;               // bytes queued per connection before a write waits
   std::size_t max_connections = 0;                  // 0: none but the descriptor limit
+  std::size_t connections_per_client = 0;           // what comes above is closed at once; 0: no limit
+  std::vector<base::network> uncounted;             // clients that this limit is not for: proxies
+  bool server_timing = false;                       // answers say how long they took
 };
 
 struct statistics {  // summed over loops; approximate while serving
-  std::uint64_t connections_accepted = 0, connections_open = 0, requests = 0, responses_4xx = 0, responses_5xx = 0,
-                bytes_in = 0, bytes_out = 0;
+  std::uint64_t connections_accepted = 0, connections_refused = 0, connections_open = 0, requests = 0,
+                responses_4xx = 0, responses_5xx = 0, bytes_in = 0, bytes_out = 0;
 };
 
 // Used from loop 0 unless it says otherwise.

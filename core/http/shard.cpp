@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "core/base/log.hpp"
+#include "core/http/client_count.hpp"
 #include "core/http/connection.hpp"
 
 namespace portico::http {
 
-shard::shard(loop::event_loop& l, const limits& b, handler& h) : home(l), bounds(b), answers(h) {}
+shard::shard(loop::event_loop& l, const limits& b, handler& h, client_count& clients)
+    : home(l), bounds(b), answers(h), clients_(clients) {}
 
 shard::~shard() {
   while (first_) delete std::exchange(first_, first_->next);
@@ -47,17 +49,19 @@ void shard::begin(net::descriptor socket, const net::endpoint& peer) {
     }
   }
   net::close(socket);
-  left();
+  left(peer);
 }
 
 void shard::remove(connection& c) noexcept {
   (c.previous ? c.previous->next : first_) = c.next;
   if (c.next) c.next->previous = c.previous;
+  const net::endpoint peer = c.peer();
   delete &c;
-  left();
+  left(peer);
 }
 
-void shard::left() noexcept {
+void shard::left(const net::endpoint& peer) noexcept {
+  clients_.leave(peer);
   if (open_.fetch_sub(1, std::memory_order_relaxed) == 1 && empty_) std::exchange(empty_, nullptr)(empty_user_);
 }
 

@@ -12,6 +12,7 @@
 
 namespace portico::http {
 
+class client_count;
 class connection;
 
 // A count that one thread changes and any may read.
@@ -28,7 +29,7 @@ class counter {
 
 class shard {
  public:
-  shard(loop::event_loop&, const limits&, handler&);
+  shard(loop::event_loop&, const limits&, handler&, client_count&);
   ~shard();  // with its loop at rest; connections are closed, nobody is told
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
@@ -54,7 +55,8 @@ class shard {
 
  private:
   void begin(net::descriptor, const net::endpoint& peer);
-  void left() noexcept;
+  void left(const net::endpoint& peer) noexcept;
+  client_count& clients_;
   std::atomic<std::size_t> open_{0};
   connection* first_ = nullptr;
   void (*empty_)(void*) = nullptr;

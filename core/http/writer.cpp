@@ -38,22 +38,6 @@ std::size_t size_of(std::span<const field> fields) noexcept {
   return n;
 }
 
-// Between quotes.  Bytes that are not UTF-8 become \xNN, as in the log.
-void append_json(std::string& to, std::string_view text) {
-  for (const char c : base::is_utf8(text) ? std::string(text) : base::escaped(text)) {
-    if (c == '"' || c == '\\') {
-      to += '\\', to += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      to += "\\u00";
-      to += digits[static_cast<unsigned char>(c) >> 4];
-      to += digits[c & 15];
-    } else {
-      to += c;
-    }
-  }
-}
-
 // The fields of a day, from a count of days since 1970 (Hinnant's civil_from_days).
 struct day {
   int year, month, of_month, of_week;
@@ -226,9 +210,9 @@ std::string_view error_code(int status) noexcept {
 
 std::string error_envelope(std::string_view code, std::string_view message) {
   std::string json = R"({"error":{"code":")";
-  append_json(json, code);
+  base::append_json(json, code);
   json += R"(","message":")";
-  append_json(json, message);
+  base::append_json(json, message);
   json += R"(","details":null}})";
   return json;
 }

@@ -64,6 +64,8 @@ statistics_registry::statistics_registry(server_state& s) : server_(s) {
   add_core("responses_5xx_total", "Answers with a status of 500 to 599.", counter,
            &of_http<&http_numbers::responses_5xx>);
   add_core("connections_accepted_total", "Client connections.", counter, &of_http<&http_numbers::connections_accepted>);
+  add_core("connections_refused_total", "Connections closed at once, as their client had too many.", counter,
+           &of_http<&http_numbers::connections_refused>);
   add_core("connections_open", "Client connections now.", gauge, &of_http<&http_numbers::connections_open>);
   add_core("bytes_in_total", "Bytes received from clients.", counter, &of_http<&http_numbers::bytes_in>);
   add_core("bytes_out_total", "Bytes sent to clients.", counter, &of_http<&http_numbers::bytes_out>);

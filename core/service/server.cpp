@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/address.hpp"
 #include "core/base/log.hpp"
 #include "core/base/loopback.hpp"
 #include "core/base/system.hpp"
@@ -52,6 +53,18 @@ std::size_t worker_count(const config::server_section& s) {
   return s.workers != 0 ? s.workers : std::max(4u, 2 * std::thread::hardware_concurrency());
 }
 
+std::vector<base::network> networks_of(const std::vector<std::string>& texts) {
+  std::vector<base::network> out;
+  for (const std::string& text : texts)
+    if (const auto network = base::parse_network(text)) out.push_back(*network);
+  return out;
+}
+
+gate::log_format format_of(std::string_view access_log) {
+  if (access_log == "json") return gate::log_format::json;
+  return access_log == "text" ? gate::log_format::text : gate::log_format::none;
+}
+
 http::limits limits_of(const config::server_section& s) {
   http::limits out;
   out.max_body = s.max_body;
@@ -61,12 +74,23 @@ http::limits limits_of(const config::server_section& s) {
   out.write_timeout = milliseconds(s.write_timeout_ms);
   out.request_timeout = milliseconds(s.request_timeout_ms);
   out.max_connections = s.max_connections;
+  out.connections_per_client = s.connections_per_client;
+  out.uncounted = networks_of(s.forwarded);
+  out.server_timing = s.server_timing;
   return out;
 }
 
 gate::settings gate_settings(const config::server_section& s) {
   const bool loopback = s.host == "localhost" || base::is_loopback_literal(s.host);
-  return {s.token, s.cors, loopback, s.hosts, s.max_body, s.access_log};
+  return {s.token,
+          s.cors,
+          loopback,
+          s.hosts,
+          s.max_body,
+          format_of(s.access_log),
+          networks_of(s.forwarded),
+          s.requests_per_client,
+          s.burst_per_client};
 }
 
 std::shared_ptr<const std::vector<upstream::settings>> upstreams_of(const config::settings& s) {

@@ -77,7 +77,13 @@ void add_server(listing& l, const server_section& s) {
   l.add("server.cors", s.cors, d.cors);
   l.add("server.hosts", s.hosts, d.hosts);
   l.add("server.log_level", s.log_level, d.log_level);
+  l.add("server.token_file", s.token_file, d.token_file);
   l.add("server.access_log", s.access_log, d.access_log);
+  l.add("server.server_timing", s.server_timing, d.server_timing);
+  l.add("server.forwarded", s.forwarded, d.forwarded);
+  l.add("server.requests_per_client", s.requests_per_client, d.requests_per_client);
+  l.add("server.burst_per_client", s.burst_per_client, d.burst_per_client);
+  l.add("server.connections_per_client", s.connections_per_client, d.connections_per_client);
   l.add("server.max_body", s.max_body, d.max_body);
   l.add("server.drain_timeout", s.drain_timeout_ms, d.drain_timeout_ms);
   l.add("server.head_timeout", s.head_timeout_ms, d.head_timeout_ms);

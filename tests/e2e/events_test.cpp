@@ -84,6 +84,7 @@ TEST_CASE("head and first status come at once, each event when its cause does, a
   CHECK(ms(first.at - r.asked_at()) < 200 * slowness);
   CHECK(r.head().find("content-type: text/event-stream") != std::string::npos);
   CHECK(r.head().find("cache-control: no-cache, no-transform") != std::string::npos);
+  CHECK(r.head().find("connection: keep-alive") != std::string::npos);
   CHECK(r.head().find("x-accel-buffering: no") != std::string::npos);
   CHECK(r.head().find("content-encoding") == std::string::npos);
   // Steps are 600 ms apart, which is more than events keep between them: each shows as it happens.

@@ -204,7 +204,7 @@ TEST_CASE("the access log has one line for each answer, and no query") {
   REQUIRE(::dup2(::fileno(file), 1) == 1);
   {
     gate::settings s;
-    s.access_log = true;
+    s.access_log = portico::gate::log_format::text;
     running_gate g(s);
     ask(g.port(), "GET /api/v2/jobs/7?token=secret");
     ask(g.port(), "GET /nowhere");

@@ -21,7 +21,8 @@ class echo final : public portico::http::handler {
     std::string text = std::string(x.matched()->owner) + " " + std::string(x.head().method);
     for (const portico::http::field& f : x.params()) text += " " + std::string(f.name) + "=" + std::string(f.value);
     if (!x.token_id().empty()) text += " token=" + std::string(x.token_id());
-    portico::http::answer(x, 200, "text/plain", text);
+    const portico::http::field told[] = {{"x-base-url", x.base_url()}, {"x-client", x.peer()}};
+    portico::http::answer(x, 200, "text/plain", text, told);
   }
 };
 
