@@ -17,11 +17,10 @@ bool is_request_id(std::string_view id) noexcept {
   });
 }
 
-// The client's own name for the request, else one that is made up; the answer tells which.
+// The client's own name for the request, where it has a good one.
 void name(http::exchange& x) {
   const single_header own = find_single(x.head(), "x-request-id");
   if (own.count == 1 && is_request_id(own.value)) x.set_id(own.value);
-  x.add_response_header("X-Request-Id", x.id());
 }
 
 }  // namespace

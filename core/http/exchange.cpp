@@ -233,6 +233,7 @@ base::status exchange::begin(int status, std::span<const field> headers, std::in
   head.status = status;
   head.date = s.date.at(s.home.now());
   head.lines = added_;
+  head.request_id = id();
   head.headers = headers;
   head.content_length = never_a_body ? -1 : content_length;
   head.chunked = chunked_;
@@ -368,6 +369,7 @@ base::status exchange::upgrade(std::string_view protocol, std::span<const field>
   head.status = status_;
   head.date = s.date.at(s.home.now());
   head.lines = added_;
+  head.request_id = id();
   head.headers = headers;
   head.connection = "Upgrade";
   append_head(connection_.transport_.out(), head);

@@ -35,7 +35,8 @@ class exchange {
 
   loop::event_loop& home() const noexcept;
   const request_head& head() const noexcept;
-  std::string_view id() const noexcept;    // unique in the life of the process; the client's own where accepted
+  std::string_view id() const noexcept;    // unique in the life of the process; the client's own where accepted.  Every
+                                           // answer brings it back as X-Request-Id
   std::string_view peer() const noexcept;  // numeric address
   std::uint32_t peer_port() const noexcept;
   std::string_view scheme() const noexcept;    // "http", or what set_scheme said

@@ -170,10 +170,10 @@ bool may_send(std::span<const field> fields) noexcept {
 }
 
 void append_head(buffer& out, const response_head& head) {
-  constexpr std::size_t fixed = 160;  // the status line without its phrase, and the engine's own lines
+  constexpr std::size_t fixed = 176;  // the status line without its phrase, and the engine's own lines
   const std::string_view phrase = reason_phrase(head.status);
-  const std::size_t most =
-      fixed + phrase.size() + head.date.size() + head.lines.size() + size_of(head.headers) + head.connection.size();
+  const std::size_t most = fixed + phrase.size() + head.date.size() + head.lines.size() + head.request_id.size() +
+                           size_of(head.headers) + head.connection.size();
   char* const begin = out.room(most).data();
   char* p = put(begin, "HTTP/1.1 ");
   *p++ = static_cast<char>('0' + head.status / 100);
@@ -183,6 +183,11 @@ void append_head(buffer& out, const response_head& head) {
   p = put(p, "\r\n");
   p = put(p, head.date);
   p = put(p, head.lines);
+  if (!head.request_id.empty()) {
+    p = put(p, "X-Request-Id: ");
+    p = put(p, head.request_id);
+    p = put(p, "\r\n");
+  }
   p = put(p, head.headers);
   if (head.content_length >= 0) {
     p = put(p, "Content-Length: ");

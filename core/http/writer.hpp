@@ -34,6 +34,7 @@ bool may_send(std::span<const field>) noexcept;
 struct response_head {
   int status = 200;
   std::string_view date, lines;  // whole lines, each with its CR LF
+  std::string_view request_id;   // empty: nothing is said
   std::span<const field> headers;
   std::int64_t content_length = -1;  // -1: none is said
   bool chunked = false;
