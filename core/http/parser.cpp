@@ -176,7 +176,7 @@ parsed request_parser::request_line(const char* data, std::size_t size) {
 parsed request_parser::end_method(std::string_view method) {
   method_size_ = method.size();
   if (method.empty()) return refuse(400, "the request does not begin with a method in capital letters");
-  if (method == "CONNECT" || method == "TRACE") return refuse(501, "this server does not do CONNECT or TRACE");
+  if (method == "CONNECT") return refuse(501, "this server does not do CONNECT");
   return parsed::complete;
 }
 

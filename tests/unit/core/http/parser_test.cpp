@@ -172,7 +172,6 @@ const std::vector<shape>& bad() {
       {"a user in the target", "GET http://a@h/ HTTP/1.1\r\nHost: h\r\n\r\n", "400"},
       {"no authority in the target", "GET http:///a HTTP/1.1\r\nHost: h\r\n\r\n", "400"},
       {"CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "501"},
-      {"TRACE", "TRACE / HTTP/1.1\r\nHost: h\r\n\r\n", "501"},
       {"an unknown expectation", get("Expect: 200-ok\r\n"), "417"},
       {"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "400"},
   };
