@@ -10,11 +10,10 @@ import sys
 import tempfile
 import urllib.parse
 
+import installed
 from servers import Pair
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DEPS = os.path.join(HERE, "..", "..", ".deps")
-SKIPPED = 77
 WORKFLOWS = [os.path.join(HERE, "workflows", name) for name in ("text_to_image.json", "upscale.json")]
 # Of each workflow: the nodes that give outputs, and the size of each picture.
 EXPECTED = {"text_to_image.json": {"9": (512, 512)}, "upscale.json": {"9": (256, 192), "10": (512, 384)}}
@@ -23,15 +22,8 @@ EXPECTED = {"text_to_image.json": {"9": (512, 512)}, "upscale.json": {"9": (256,
 def command(client, folder):
     """The command line that runs the workflows; None when the client is not installed."""
     if client == "python":
-        python = os.path.join(DEPS, "python", "bin", "python")
-        if not os.path.exists(python) or subprocess.run([python, "-c", "import comfy_sdk"], capture_output=True).returncode:
-            return None
-        return [python, os.path.join(HERE, "python_client.py"), folder, *WORKFLOWS]
-    modules = os.path.join(DEPS, "node", "node_modules")
-    node, entry = os.path.join(modules, ".bin", "node"), os.path.join(modules, "@comfyorg", "sdk", "dist", "index.js")
-    if not os.path.exists(node) or not os.path.exists(entry):
-        return None
-    return [node, os.path.join(HERE, "node_client.mjs"), folder, entry, *WORKFLOWS]
+        return (python := installed.python()) and [python, os.path.join(HERE, "python_client.py"), folder, *WORKFLOWS]
+    return (node := installed.node()) and [node[0], os.path.join(HERE, "node_client.mjs"), folder, node[1], *WORKFLOWS]
 
 
 def size_of(png):
@@ -67,8 +59,7 @@ def main(build, client):
     with tempfile.TemporaryDirectory(prefix="portico-client-") as folder:
         run = command(client, folder)
         if run is None:
-            print(f"SKIP: the {client} client is not installed in .deps; ./dev deps installs it")
-            return SKIPPED
+            return installed.skip(client)
         with Pair(build) as pair:
             environment = dict(os.environ, COMFY_BASE_URL=pair.portico.url)
             environment.pop("COMFY_API_KEY", None)

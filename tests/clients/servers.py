@@ -67,12 +67,16 @@ class Server:
 
 
 class Pair:
-    """Both processes, as a context manager: pair.standin and pair.portico."""
+    """Both processes, as a context manager: pair.standin and pair.portico.  With models, portico takes model files for a
+    ComfyUI that lies in pair.comfyui_folder."""
 
-    def __init__(self, build, step_delay="5ms"):
+    def __init__(self, build, step_delay="5ms", models=False):
         self.build = os.path.abspath(build)
         self.step_delay = step_delay
         self.folder = tempfile.TemporaryDirectory(prefix="portico-")
+        self.comfyui_folder = os.path.join(self.folder.name, "comfyui")
+        os.makedirs(os.path.join(self.comfyui_folder, "models"))
+        self.models = f"[plugin.model_upload]\nbase_dir = {self.comfyui_folder}\n" if models else ""
         self.standin = self.portico = None
 
     def _ini(self, plugins, rest):
@@ -84,7 +88,7 @@ class Pair:
                 "enabled = comfyui_standin\n", f"[plugin.comfyui_standin]\nstep_delay = {self.step_delay}\n"))
             # With the plugins that the shipped configuration enables.
             self.portico = Server(self.build, self.folder.name, "portico", self._ini(
-                "", f"[upstream.comfyui]\nurl = {self.standin.url}\n"))
+                "", f"[upstream.comfyui]\nurl = {self.standin.url}\n{self.models}"))
         except BaseException:
             self.__exit__(None, None, None)
             raise
