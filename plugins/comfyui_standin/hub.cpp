@@ -227,8 +227,7 @@ void hub::close(const connection_ptr& c) {
     }
   };
   auto work = std::make_unique<job>(job{c});
-  if (host_.raw()->post(host_.raw(), c->loop, &job::run, work.get()) == PORTICO_OK)
-    static_cast<void>(work.release());
+  if (host_.raw()->post(host_.raw(), c->loop, &job::run, work.get()) == PORTICO_OK) static_cast<void>(work.release());
 }
 
 void hub::close_all() {

@@ -1,13 +1,15 @@
 // GET /api/v2/health: portico itself is up.  It never asks the upstream, so that a monitor can tell the two apart.
+// GET /api/v2/openapi.yaml: the API, described.
 #include <portico/sdk.hpp>
 
 #include "plugins/health/body.hpp"
+#include "plugins/health/openapi.hpp"
 
 namespace {
 
 class health final : public portico::plugin {
  public:
-  static constexpr const char* routes[] = {"GET /api/v2/health", nullptr};
+  static constexpr const char* routes[] = {"GET /api/v2/health", "GET /api/v2/openapi.yaml", nullptr};
 
   explicit health(portico::host h) : plugin(h), body_(portico::health::health_body(h.text("upstream"))) {}
 
@@ -17,9 +19,18 @@ class health final : public portico::plugin {
     const portico_route route = {sizeof(portico_route), PORTICO_ROUTE_OPEN,      "GET", "/api/v2/health", 0,
                                  &health::answer,       static_cast<void*>(this)};
     portico::check(server().http().route(server().raw(), &route));
+    this->route("GET", "/api/v2/openapi.yaml", &health::describe);
   }
 
  private:
+  portico::task<portico::response> describe(portico::request& req) {
+    const std::string etag(portico::health::openapi_etag);
+    if (req.header("if-none-match") == etag) co_return portico::response(304).header("etag", etag);
+    co_return portico::response(200, "application/yaml", std::string(portico::health::openapi_document))
+        .header("etag", etag);
+  }
+
+  // NOLINTNEXTLINE(bugprone-exception-escape): the C interface throws nothing
   static void PORTICO_CALL answer(void* user, portico_exchange* exchange, const portico_request*) noexcept {
     static constexpr portico_field type = {{"content-type", 12}, {"application/json; charset=utf-8", 31}};
     const auto& self = *static_cast<const health*>(user);

@@ -153,8 +153,8 @@ void jobs_plugin::claim(const std::string& key) {
 
 jobs_plugin::job_ptr jobs_plugin::record(submission& s, const std::shared_ptr<const std::string>& graph,
                                          const std::string& key) {
-  auto j = std::make_shared<job>(ids_.next(), registry_.next_created_us(), graph, s.node_count,
-                                       std::move(s.metadata), s.priority);
+  auto j = std::make_shared<job>(ids_.next(), registry_.next_created_us(), graph, s.node_count, std::move(s.metadata),
+                                 s.priority);
   if (registry_.add(j)) return j;
   if (!key.empty()) keys_.release(key);
   throw queue_full("too many jobs are waiting");

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <stdexcept>
+
+#include "recorder.hpp"
 
 namespace e2e {
 namespace {
@@ -15,6 +18,20 @@ std::chrono::milliseconds left(clock::time_point until) {
 
 bool is_event_name(std::string_view name) {
   return name == "status" || name == "progress" || name == "preview" || name == "output";
+}
+
+// For whoever holds answers against the description; a stream's body is not looked at there.
+void record_head(const std::string& target, const std::string& head) {
+  answer a;
+  a.status = std::stoi(head.substr(9, 3));
+  std::istringstream lines(head.substr(head.find("\r\n") + 2));
+  for (std::string line; std::getline(lines, line) && line != "\r";) {
+    const std::size_t colon = line.find(": ");
+    std::string name = line.substr(0, colon);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    a.headers[name] = line.substr(colon + 2, line.size() - colon - 3);
+  }
+  if (a.status == 200) record("GET", target, a);
 }
 
 }  // namespace
@@ -33,6 +50,7 @@ event_reader::event_reader(std::uint16_t port, const std::string& job, const fie
     if (byte.empty()) throw std::runtime_error("no head comes; so far: " + head_);
     head_ += byte;
   }
+  record_head("/api/v2/jobs/" + job + "/events", head_);
   std::transform(head_.begin(), head_.end(), head_.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   status_ = std::stoi(head_.substr(9, 3));

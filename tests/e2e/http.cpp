@@ -14,6 +14,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "recorder.hpp"
+
 namespace e2e {
 namespace {
 
@@ -177,7 +179,9 @@ answer request(std::uint16_t port, const std::string& method, const std::string&
   if (!body.empty() || method == "POST") head += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   raw_socket socket(port);
   socket.send(head + "Connection: close\r\n\r\n" + body);
-  return socket.receive_answer(method, std::chrono::seconds(40));
+  answer a = socket.receive_answer(method, std::chrono::seconds(40));
+  record(method, target, a);
+  return a;
 }
 
 std::string at(const std::string& json, const std::string& path) {
