@@ -89,7 +89,7 @@ task<response> uploads::from_path(request& req) {
     co_return answer(req, *known, created_new::no);
   made.id = random_uuid();
   made.content_type = type ? *type : std::string(comfy::content_type_of(rest));
-  made.file_path = shown ? *shown : found.place.relative;
+  made.file_path = shown ? *shown : is_model ? made.reference : found.place.relative;
   made.created = now();
   const asset_index::added added = index_.add(std::move(made), now());
   co_return answer(req, *added.stored, added.is_new ? created_new::yes : created_new::no);

@@ -32,7 +32,8 @@ uploads::wish uploads::read_wish(const upload_form& form) {
   w.content_type = trimmed(type).empty() ? "application/octet-stream" : std::string(trimmed(type));
   if (!is_content_type(w.content_type))
     refuse("content_type must be one line of the form type/subtype, at most 255 bytes");
-  if (form.expires_in()) w.lifetime = read_lifetime(trimmed(*form.expires_in()));
+  if (form.expires_in() && !trimmed(*form.expires_in()).empty())
+    w.lifetime = read_lifetime(trimmed(*form.expires_in()));
   for (const std::string& tag : form.tags())
     if (tag.size() > longest_tag) refuse("a tag is longer than 1,024 bytes");
   w.tags = form.tags();
@@ -45,7 +46,8 @@ task<response> uploads::create(request& req) {
   received_file file(*spools_);
   co_await receive(req, form, file);
   const wish w = read_wish(form);
-  if (form.expected_hash() && !same_ignoring_case(trimmed(*form.expected_hash()), file.hash()))
+  const std::string_view expected = form.expected_hash() ? trimmed(*form.expected_hash()) : std::string_view();
+  if (!expected.empty() && !same_ignoring_case(expected, file.hash()))
     throw http_error(409, comfy::code::hash_mismatch, "the file's hash is " + file.hash() + ", not the expected one");
 
   const auto expires = [&] { return w.lifetime ? now() + w.lifetime : 0; };

@@ -5,6 +5,7 @@ Each gets a configuration of its own in a temporary folder and a port that the s
 import os
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -13,10 +14,17 @@ import urllib.request
 REPORTS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:")
 
 
+def free_port():
+    """A port for a program that cannot choose one and say so."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
 class Server:
     """One portico process.  stop() ends it as an operator would, and raises when it did not end well."""
 
-    def __init__(self, build, folder, name, ini):
+    def __init__(self, build, folder, name, ini, arguments=()):
         self.name = name
         self.log_path = os.path.join(folder, name + ".log")
         ini_path = os.path.join(folder, name + ".ini")
@@ -24,8 +32,8 @@ class Server:
             file.write(ini)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PORTICO_")}
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen([os.path.join(build, "bin", "portico"), "--config", ini_path], stderr=log,
-                                            stdout=log, stdin=subprocess.DEVNULL, env=environment)
+            self.process = subprocess.Popen([os.path.join(build, "bin", "portico"), "--config", ini_path, *arguments],
+                                            stderr=log, stdout=log, stdin=subprocess.DEVNULL, env=environment)
         self.port = self._wait_for_port(20)
         self.url = f"http://127.0.0.1:{self.port}"
 

@@ -21,7 +21,7 @@ HEAD = """# Conformance
 
 Written by `tests/conformance/check.py --refresh` from `docs/openapi.yaml` and from what portico answered in the end-to-end tests; a test
 fails when it is out of date. Every answer of those tests was held against the description: status, headers, content type, each
-field of the body.
+field of the body. What differs from the reference proxy, and why, is in [conformance-differences.md](conformance-differences.md).
 
 ## Answers
 

@@ -202,6 +202,7 @@ TEST_CASE("a model that lies there already is taken by path, once it is checked"
       R"({"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":{"__type":"core/ASSET","info":{"id":")" +
       at(a.body, "id") + R"("}}}}})");
   CHECK(at(s.counters(), "last_prompt").find("\"m.safetensors\"") != std::string::npos);
+  CHECK(at(from_path("n.safetensors", good('n')).body, "file_path") == "n.safetensors");
   CHECK(outcome(from_path("bad.safetensors", "nonsense that is long enough")) == "422 invalid_request");
   CHECK(outcome(from_path("m.ckpt", good())) == "422 invalid_request");
   CHECK(outcome(take(s, good(), "checkpoints/m.safetensors")) == "200");
