@@ -1,4 +1,5 @@
 """What two answers to one request differ in, as lines of text."""
+import json
 import re
 
 from wire import NO_ANSWER
@@ -86,23 +87,41 @@ def differences(left, right):
         yield f"body: {left.digest} | {right.digest}"
 
 
-def story(answer):
-    """An event stream as the names of its events, with statuses; runs of one name once."""
-    out = []
+def events_of(answer):
+    """(name, data) of each event of a stream; a status is named with what it says."""
     for frame in answer.body.decode("utf-8", "replace").split("\n\n"):
         lines = dict(line.split(": ", 1) for line in frame.splitlines() if ": " in line and not line.startswith(":"))
-        name = lines.get("event")
-        if name == "status":
-            name += " " + re.search(r'"status":\s*"(\w+)"', lines.get("data", "")).group(1)
-        if name and (not out or out[-1] != name):
-            out.append(name)
-    return out
+        if "event" in lines:
+            data = json.loads(lines.get("data", "null"))
+            yield lines["event"] + (f" {data['status']}" if lines["event"] == "status" else ""), data
+
+
+def fields_of(events):
+    """What types each field of each event has; null only where it never has another."""
+    out = {}
+    for name, data in events:
+        for key, value in data.items():
+            out.setdefault((name, key), set()).add(type_of(value))
+    return {place: " ".join(sorted(types - {"null"} or types)) for place, types in out.items()}
+
+
+def differences_of_fields(left, right):
+    """Of events that both have."""
+    one, other = fields_of(left), fields_of(right)
+    both = {name for name, _ in left} & {name for name, _ in right}
+    for name, key in sorted(one.keys() | other.keys()):
+        types = [side.get((name, key), "absent") for side in (one, other)]
+        if name in both and types[0] != types[1]:
+            yield f"event {name}.{key}: {types[0]} | {types[1]}"
 
 
 def differences_of_streams(left, right):
     yield from differences(*(type(a)(a.status, a.headers, b"") for a in (left, right)))
-    one, other = story(left), story(right)
-    for what, found in (("last event", lambda names: names[-1] if names else "none"),
+    told = [list(events_of(answer)) for answer in (left, right)]
+    yield from differences_of_fields(*told)
+    one, other = ([name for name, _ in events] for events in told)
+    for what, found in (("first event", lambda names: names[0] if names else "none"),
+                        ("last event", lambda names: names[-1] if names else "none"),
                         ("events", lambda names: " ".join(sorted({name for name in names if name != "status queued"})))):
         if found(one) != found(other):
             yield f"{what}: {found(one)} | {found(other)}"

@@ -23,7 +23,7 @@ def paths():
                  "clip/x.safetensors", "unet/x.safetensors", "output/x.txt", "C:/x.txt", "nul.txt", "x\u0000y", "a\\b.txt",
                  "sub/x.txt", "x" * 250 + ".txt", "x" * 300 + ".txt", "ü/é.txt", "name with blanks.txt", "semi;colon.txt", 'qu"ote.txt',
                  "per%20cent.txt", "line\nbreak.txt", "INPUT/x.txt", "Checkpoints/x.safetensors"):
-        yield to(f"path {path[:40]!r}", path)
+        yield to(f"path {path[:40]!r}" + (f" of {len(path)}" if len(path) > 40 else ""), path)
 
 
 def models():
@@ -98,12 +98,40 @@ def known():
     yield Ask("from-hash: deleted", "POST", ASSETS + "/from-hash", {"hash": "{known_hash}"})
 
 
+def conditional(what, target):
+    """Bytes that are asked for on a condition."""
+    past, future = "Thu, 01 Jan 1970 00:00:01 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
+    for header, value in (("If-None-Match", "*"), ("If-None-Match", '"other"'), ("If-Match", "*"), ("If-Match", '"other"'),
+                          ("If-Modified-Since", past), ("If-Modified-Since", future), ("If-Modified-Since", "x"),
+                          ("If-Unmodified-Since", past), ("If-Unmodified-Since", future)):
+        yield Ask(f"{what}: {header} {value}", target=target, headers={header: value})
+    for value in ('"other"', past, "x"):
+        yield Ask(f"{what}: If-Range {value}", target=target, headers={"Range": "bytes=0-3", "If-Range": value})
+
+
+def gone():
+    """A file that was taken by path and is there no more."""
+    yield Ask("gone: taken", "POST", ASSETS + "/from-path", {"path": "{base}/input/gone.txt"}, save={"gone": "id"})
+    yield Ask("gone: asset", target=ASSETS + "/{gone}", before=lambda world: world.lose("input/gone.txt"))
+    yield Ask("gone: content", target=ASSETS + "/{gone}/content")
+    yield Ask("gone: content, HEAD", "HEAD", ASSETS + "/{gone}/content")
+
+
+def without_base():
+    """With no folder of ComfyUI's."""
+    yield to("no base: a model", "checkpoints/m.safetensors", comfyui.model("nowhere"))
+    yield to("no base: no model", "input/x.txt")
+    for name, body in (("a file", {"path": "{base}/input/here.txt"}), ("no JSON", "{")):
+        yield Ask("no base: from-path, " + name, "POST", ASSETS + "/from-path", body)
+
+
 def files():
     def taken(name, path, **more):
         return Ask("from-path: " + name, "POST", ASSETS + "/from-path", {"path": path, **more}, save={"file": "id"})
 
     yield taken("an input", "{base}/input/here.txt")
     yield taken("an input again", "{base}/input/here.txt")
+    yield from conditional("a file's bytes", ASSETS + "/{file}/content")
     yield Ask("from-path: its bytes", target=ASSETS + "/{file}/content")
     yield Ask("from-path: a range of them", target=ASSETS + "/{file}/content", headers={"Range": "bytes=2-5"})
     yield Ask("from-path: no such range", target=ASSETS + "/{file}/content", headers={"Range": "bytes=500-"})
@@ -134,6 +162,7 @@ def contents():
     for value in ("bytes=0-9", "bytes=5-", "bytes=-5", "bytes=0-0", "bytes=0-99999999", "bytes=99999999-", "bytes=5-2", "bytes=-0",
                   "bytes=x", "bytes=0-1,3-4", "items=0-1", "bytes = 0-1"):
         yield Ask(f"bytes: Range {value}", target=content, headers={"Range": value})
+    yield from conditional("bytes", content)
     yield Ask("bytes: HEAD", "HEAD", content)
     yield Ask("bytes: POST", "POST", content)
     for name, text in (("unknown", UNKNOWN), ("forged", "e30.AAAA"), ("no tag", "e30"), ("two dots", "a.b.c"), ("empty tag", "e30."),
@@ -149,5 +178,5 @@ def contents():
 
 
 def all_of():
-    for part in (paths, models, shapes, known, files, contents):
+    for part in (paths, models, shapes, known, files, gone, contents):
         yield from part()

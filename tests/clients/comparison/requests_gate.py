@@ -88,6 +88,7 @@ def small():
         Ask("small: one byte more", "POST", "/api/v2/assets", sized((1 << 20) + 1), headers=form),
         Ask("small: far more", "POST", "/api/v2/assets", sized(5 << 20), headers=form),
         Ask("small: a graph over the limit", "POST", "/api/v2/jobs", '{"workflow":{"a":"' + "x" * (3 << 20) + '"}}'),
+        Ask("small: a file of this machine over the limit", "POST", "/api/v2/assets/from-path", {"path": "{base}/input/big.bin"}),
         Ask("small: from-hash over the limit", "POST", "/api/v2/assets/from-hash", '{"hash":"' + "x" * (3 << 20) + '"}'),
     ]
 

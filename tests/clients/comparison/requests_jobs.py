@@ -158,9 +158,13 @@ def running():
         Ask("a running job that was cancelled", target=f"{JOBS}/{{running}}", wait=("running",)),
         Ask("cancel it again", "POST", f"{JOBS}/{{running}}/cancel"),
         Ask("the last one ends", target=f"{JOBS}/{{waiting_too}}", knobs={"hang": False}, wait=("waiting_too",)),
-        submit("a job to watch", {"workflow": comfyui.sampled(seed=9)}, save={"watched": "id"}),
-        Ask("its events while it runs", target=f"{JOBS}/{{watched}}/events", stream=True),
-        submit("a job that fails", {"workflow": comfyui.sampled(seed=10)}, knobs={"fail_node": "5"}, save={"failing": "id"}),
+        # Each world's job stands still until its own watcher is there.
+        submit("a job to watch", {"workflow": comfyui.sampled(seed=9)}, knobs={"hang": True, "step_delay_ms": 150},
+               save={"watched": "id"}),
+        Ask("its events while it runs", target=f"{JOBS}/{{watched}}/events", stream=True, wait=("watched", ("running",)),
+            meanwhile={"hang": False}),
+        submit("a job that fails", {"workflow": comfyui.sampled(seed=10)}, knobs={"fail_node": "5", "step_delay_ms": 5},
+               save={"failing": "id"}),
         Ask("a job that failed", target=f"{JOBS}/{{failing}}", wait=("failing",)),
         Ask("events of a job that failed", target=f"{JOBS}/{{failing}}/events", stream=True),
         submit("a job whose results are known", {"workflow": comfyui.sampled(seed=9)}, knobs={"fail_node": ""},
@@ -168,6 +172,11 @@ def running():
         Ask("a job with results from the cache", target=f"{JOBS}/{{cached}}", wait=("cached",)),
         Ask("a job before ComfyUI forgets", "POST", JOBS, {"workflow": comfyui.picture(79)}, save={"lost": "id"}),
         Ask("it ended", target=f"{JOBS}/{{lost}}", wait=("lost",)),
+        Ask("when ComfyUI forgot: a job that ended", target=f"{JOBS}/{{lost}}", before=lambda world: world.forget()),
+        Ask("when ComfyUI forgot: its workflow", target=f"{JOBS}/{{lost}}/workflow"),
+        Ask("when ComfyUI forgot: its events", target=f"{JOBS}/{{lost}}/events", stream=True),
+        Ask("when ComfyUI forgot: cancel it", "POST", f"{JOBS}/{{lost}}/cancel"),
+        Ask("when ComfyUI forgot: list", target=JOBS + "?status=expired&limit=1"),
     ]
 
 

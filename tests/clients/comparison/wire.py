@@ -11,7 +11,8 @@ class Ask:
     """A request.  {NAME} in target, body and headers stands for what an earlier answer saved, or for {host}, {base} (ComfyUI's
     folder).  body: bytes as they are, text, or what becomes JSON.  save: names for values of the answer, by path.
     knobs: what the stand-in ComfyUI is told before.  wait: until the job of that id has ended, or has that status.
-    raw: the whole request instead.  stream: the answer is an event stream, read to its end.
+    before: what else is done to the world before.  raw: the whole request instead.  stream: the answer is an event stream,
+    read to its end.  meanwhile: what the stand-in is told once the answer has begun.
     compared: no, where the answer depends on the moment."""
 
     name: str
@@ -22,8 +23,10 @@ class Ask:
     save: dict = field(default_factory=dict)
     knobs: dict = None
     wait: tuple = None
+    before: object = None
     raw: str = None
     stream: bool = False
+    meanwhile: dict = None
     compared: bool = True
 
 
@@ -74,8 +77,9 @@ def request_of(ask, known):
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + (body or b"")
 
 
-def exchange(port, ask, known):
-    """Sends it and reads the answer to its end; NO_ANSWER when the connection is closed without one."""
+def exchange(port, ask, known, begun=None):
+    """Sends it and reads the answer to its end; NO_ANSWER when the connection is closed without one.  begun is called when the
+    first of its body is there."""
     method = ask.raw.split(" ")[0] if ask.raw else ask.method
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         try:
@@ -85,7 +89,10 @@ def exchange(port, ask, known):
         response = http.client.HTTPResponse(connection, method=method)
         try:
             response.begin()
-            body = response.read()
+            body = response.read1() if begun else b""
+            if begun:
+                begun()
+            body += response.read()
         except (http.client.HTTPException, ConnectionResetError):
             return NO_ANSWER
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)

@@ -21,7 +21,8 @@ def furnish(folder):
     base = os.path.join(folder, "comfyui")
     for name in ("input/sub", "output", "temp", "models/checkpoints", "models/configs", "custom_nodes"):
         os.makedirs(os.path.join(base, name))
-    files = {"input/here.txt": b"a file of this machine", "input/sub/deep.txt": b"a deeper one", "output/made.txt": b"made",
+    files = {"input/here.txt": b"a file of this machine", "input/gone.txt": b"soon gone", "input/big.bin": bytes((1 << 20) + 1),
+             "input/sub/deep.txt": b"a deeper one", "output/made.txt": b"made",
              "temp/short.txt": b"short", "models/checkpoints/here.safetensors": comfyui.model("here"),
              "models/checkpoints/bad.safetensors": b"no model", "models/configs/c.safetensors": comfyui.model("c"),
              "custom_nodes/n.txt": b"n", "../outside.txt": b"outside"}
@@ -33,7 +34,7 @@ def furnish(folder):
 
 
 class World:
-    """One proxy with its ComfyUI.  settings: token, cors, max_upload_mb, upstream (instead of the stand-in's address)."""
+    """One proxy with its ComfyUI.  settings: flags with their values, upstream (instead of the stand-in's address), no_base."""
 
     def __init__(self, build, folder, settings):
         self.build, self.folder, self.settings = build, folder, settings
@@ -55,16 +56,37 @@ class World:
         self.end()
         self.standin.stop()
 
-    def knobs(self, knobs):
-        request = urllib.request.Request(self.standin.url + "/standin/knobs", data=json.dumps(knobs).encode())
+    def flags(self):
+        """Both proxies take the same ones."""
+        out = ["--comfyui", self.upstream] + ([] if self.settings.get("no_base") else ["--comfyui-base-dir", self.base])
+        for flag in ("token", "max-upload-mb", "enable-cors-header"):
+            if flag in self.settings:
+                out += ["--" + flag, str(self.settings[flag])]
+        return out
+
+    def tell(self, route, what):
+        request = urllib.request.Request(self.standin.url + route, data=json.dumps(what).encode())
         urllib.request.urlopen(request, timeout=20).close()
+
+    def knobs(self, knobs):
+        self.tell("/standin/knobs", knobs)
+
+    def forget(self):
+        """ComfyUI without its history."""
+        self.tell("/history", {"clear": True})
+
+    def lose(self, name):
+        os.unlink(os.path.join(self.base, name))
 
     def perform(self, ask):
         if ask.knobs is not None:
             self.knobs(ask.knobs)
         if ask.wait:
             self.wait(*ask.wait)
-        answer = exchange(self.port, ask, self.known)
+        if ask.before:
+            ask.before(self)
+        begun = ask.meanwhile and (lambda: self.knobs(ask.meanwhile))
+        answer = exchange(self.port, ask, self.known, begun)
         for name, path in ask.save.items():
             try:
                 self.known[name] = at(answer.json, path)
@@ -86,13 +108,8 @@ class World:
 
 class Portico(World):
     def start(self):
-        s = self.settings
         ini = f"[server]\nport = 0\n[plugins]\ndirectory = {self.build}/plugins\n"
-        arguments = ["--comfyui", self.upstream, "--comfyui-base-dir", self.base]
-        for flag in ("token", "max-upload-mb", "enable-cors-header"):
-            if flag in s:
-                arguments += ["--" + flag, str(s[flag])]
-        self.proxy = Server(self.build, self.folder, "portico", ini, arguments)
+        self.proxy = Server(self.build, self.folder, "portico", ini, self.flags())
         return self.proxy.port
 
     def end(self):
@@ -105,10 +122,7 @@ class Reference(World):
 
     def start(self):
         port = free_port()
-        arguments = [self.program, "run", "--comfyui", self.upstream, "--comfyui-base-dir", self.base, "--port", str(port)]
-        for flag in ("token", "max-upload-mb", "enable-cors-header"):
-            if flag in self.settings:
-                arguments += ["--" + flag, str(self.settings[flag])]
+        arguments = [self.program, "run", *self.flags(), "--port", str(port)]
         self.log = open(os.path.join(self.folder, "reference.log"), "wb")
         self.process = subprocess.Popen(arguments, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         until = time.monotonic() + 20
