@@ -21,6 +21,36 @@ bool is_the_version(std::string_view if_range, std::string_view etag, std::strin
   return if_range == (if_range.front() == '"' ? etag : last_modified);
 }
 
+namespace {
+
+// Whether f is true for one of the entity tags between commas.
+template <class F>
+bool any_tag(std::string_view tags, F f) {
+  while (!tags.empty()) {
+    const std::size_t comma = std::min(tags.find(','), tags.size());
+    if (f(trimmed(tags.substr(0, comma)))) return true;
+    tags.remove_prefix(std::min(comma + 1, tags.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_another_version(std::string_view if_match, std::string_view if_unmodified_since, std::string_view etag,
+                        std::string_view last_modified) noexcept {
+  if (if_match.empty()) {
+    const auto since = from_http_date(if_unmodified_since), changed = from_http_date(last_modified);
+    return since && changed && *changed > *since;
+  }
+  if (trimmed(if_match) == "*") return false;
+  const bool strong = !etag.empty() && !etag.starts_with("W/");
+  return !any_tag(if_match, [&](std::string_view tag) { return strong && tag == etag; });
+}
+
+http_error another_version() {
+  return http_error(412, "precondition_failed", "the file is another version than the one that was asked for");
+}
+
 bool has_it_already(std::string_view if_none_match, std::string_view if_modified_since, std::string_view etag,
                     std::string_view last_modified) noexcept {
   if (if_none_match.empty()) {
@@ -29,12 +59,7 @@ bool has_it_already(std::string_view if_none_match, std::string_view if_modified
   }
   if (trimmed(if_none_match) == "*") return true;
   const auto weak = [](std::string_view tag) { return tag.starts_with("W/") ? tag.substr(2) : tag; };
-  while (!if_none_match.empty()) {
-    const std::size_t comma = std::min(if_none_match.find(','), if_none_match.size());
-    if (!etag.empty() && weak(trimmed(if_none_match.substr(0, comma))) == weak(etag)) return true;
-    if_none_match.remove_prefix(std::min(comma + 1, if_none_match.size()));
-  }
-  return false;
+  return any_tag(if_none_match, [&](std::string_view tag) { return !etag.empty() && weak(tag) == weak(etag); });
 }
 
 void label(response& head, std::string type, std::string disposition, std::string_view file_name) {

@@ -15,6 +15,13 @@ std::optional<byte_range> range_of(const request&);
 // Whether If-Range names exactly this version, by strong entity tag or by date.  Empty texts match nothing.
 bool is_the_version(std::string_view if_range, std::string_view etag, std::string_view last_modified) noexcept;
 
+// Whether the client asked for another version only: If-Match, or, only without it, If-Unmodified-Since.
+bool is_another_version(std::string_view if_match, std::string_view if_unmodified_since, std::string_view etag,
+                        std::string_view last_modified) noexcept;
+
+// 412, for which is_another_version is true.
+http_error another_version();
+
 // Whether the client has this version already: If-None-Match, or, only without it, If-Modified-Since.
 bool has_it_already(std::string_view if_none_match, std::string_view if_modified_since, std::string_view etag,
                     std::string_view last_modified) noexcept;

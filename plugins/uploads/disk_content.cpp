@@ -68,6 +68,8 @@ task<response> serve_from_disk(request& req, asset_ptr a) {
                      "the file is no longer there: it was moved, deleted or replaced");
   }
   const version v = version_of(bytes);
+  if (is_another_version(req.header("if-match"), req.header("if-unmodified-since"), v.etag, v.last_modified))
+    throw another_version();
   if (has_it_already(req.header("if-none-match"), req.header("if-modified-since"), v.etag, v.last_modified))
     co_return head_for(304, *a, v);
 

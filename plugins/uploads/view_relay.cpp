@@ -117,6 +117,10 @@ task<response> relay_view(request& req, std::string_view upstream, expected_file
       const bool another = what.size && size && *size != *what.size && (head.status == 200 || partial);
       if (head.status == 404 || another) *gone = true;
       if (*gone) throw unavailable();
+      const bool has_version = head.status == 200 || head.status == 206 || head.status == 304;
+      if (has_version && is_another_version(req.header("if-match"), req.header("if-unmodified-since"),
+                                            field_of(head, "etag"), field_of(head, "last-modified")))
+        throw another_version();
       if (head.status == 304 && conditional) co_return not_modified(head);
       if (head.status == 416 && range) throw unsatisfiable(head);
       if (head.status != 200 && !(head.status == 206 && range))

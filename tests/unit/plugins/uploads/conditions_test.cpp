@@ -43,6 +43,21 @@ TEST_CASE("If-Modified-Since counts only without If-None-Match, and only as a da
   CHECK_FALSE(has_it_already("", "", "", ""));
 }
 
+TEST_CASE("If-Match compares strongly, over a list, and knows the star; If-Unmodified-Since counts only without it") {
+  CHECK_FALSE(is_another_version("\"a\"", "", "\"a\"", ""));
+  CHECK_FALSE(is_another_version("\"x\", \"a\"", "", "\"a\"", ""));
+  CHECK_FALSE(is_another_version(" * ", "", "\"a\"", ""));
+  CHECK(is_another_version("\"x\"", "", "\"a\"", ""));
+  CHECK(is_another_version("W/\"a\"", "", "\"a\"", ""));
+  CHECK(is_another_version("W/\"a\"", "", "W/\"a\"", ""));
+  CHECK(is_another_version("\"a\"", "", "", ""));
+  CHECK_FALSE(is_another_version("", late, "", late));
+  CHECK(is_another_version("", early, "", late));
+  CHECK_FALSE(is_another_version("\"a\"", early, "\"a\"", late));
+  CHECK_FALSE(is_another_version("", "yesterday", "", late));
+  CHECK_FALSE(is_another_version("", early, "", ""));
+}
+
 TEST_CASE("HTTP dates are read only in their full form") {
   CHECK(from_http_date(early) == 784'111'777 * second);
   for (const char* text :
