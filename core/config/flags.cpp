@@ -1,6 +1,7 @@
 #include "core/config/flags.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/text.hpp"
 #include "core/config/schema.hpp"
@@ -48,10 +49,20 @@ class argument_reader {
       else
         read_command(arguments[i]);
     }
+    enable_what_flags_say();
     return command_;
   }
 
  private:
+  // Behind all others, whatever was said of these and wherever.
+  void enable_what_flags_say() {
+    for (const auto& [plugin, where] : enabled_by_flags_) {
+      assignment& a = all_["plugins"]["enabled"];
+      if (a.value.empty()) a = assignment{{}, where, base_, false, true};
+      a.value += (a.value.empty() ? "" : ", ") + plugin;
+    }
+  }
+
   void read_command(const std::string& word) {
     constexpr std::pair<std::string_view, command> commands[] = {
         {"run", command::run}, {"check", command::check}, {"plugins", command::plugins}};
@@ -109,6 +120,7 @@ class argument_reader {
     bool used = false;
     for (const target& t : f.targets) {
       const std::string plugin(plugin_of(t.section));
+      if (t.enables && enabled_.insert(plugin).second) enabled_by_flags_.emplace(plugin, where);
       if (!plugin.empty() && !enabled_.contains(plugin)) continue;
       used = true;
       assignment& slot = all_[t.section][t.key];
@@ -137,7 +149,8 @@ class argument_reader {
   }
 
   const flag_table& flags_;
-  const std::set<std::string>& enabled_;
+  std::set<std::string> enabled_;
+  std::map<std::string, std::string> enabled_by_flags_;  // and which flag it was
   const std::string& base_;
   all_keys& all_;
   std::vector<std::string>& problems_;
@@ -190,9 +203,12 @@ void read_targets(std::string_view value, flag& f, Tell tell) {
     const std::size_t begin = rest.find_first_not_of(" \t");
     if (begin == std::string_view::npos) break;
     const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
-    const std::string_view word = rest.substr(begin, end - begin);
+    std::string_view word = rest.substr(begin, end - begin);
     rest.remove_prefix(end);
+    const bool enables = word.starts_with('+');
+    if (enables) word.remove_prefix(1);
     target t = split_target(word);
+    t.enables = enables && !plugin_of(t.section).empty();
     const key_info* info = find_key(t.section, t.key);
     if (!info && plugin_of(t.section).empty()) {
       f.targets.clear();

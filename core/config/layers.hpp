@@ -27,6 +27,7 @@ using all_keys = std::map<std::string, section_keys, std::less<>>;
 // One target of a flag, as [flags] names it: "plugin.jobs.keep" is key "keep" of section "plugin.jobs".
 struct target {
   std::string section, key;
+  bool enables = false;  // written with a + before it: the flag enables the plugin of that section as well
 };
 
 // Splits at the last dot; both empty when there is none.

@@ -16,6 +16,7 @@ inline constexpr char upstream_unreachable[] = "upstream_unreachable";
 inline constexpr char upstream_error[] = "upstream_error";
 inline constexpr char output_unavailable[] = "output_unavailable";
 inline constexpr char hash_mismatch[] = "hash_mismatch";
+inline constexpr char insufficient_storage[] = "insufficient_storage";
 inline constexpr char blob_not_found[] = "blob_not_found";
 
 }  // namespace comfy::code

@@ -27,10 +27,11 @@ std::chrono::milliseconds backoff::after(steady::duration open) noexcept {
   return std::exchange(next_, std::min(next_ * 2, longest_pause));
 }
 
-feed::feed(const portico::host& h, std::string url, tracker& t, tracker::spawner spawn)
-    : host_(h), url_(std::move(url)), tracker_(t), spawn_(std::move(spawn)) {}
+feed::feed(const portico::host& h, tracker& t, tracker::spawner spawn)
+    : host_(h), tracker_(t), spawn_(std::move(spawn)) {}
 
-task<> feed::run() {
+task<> feed::run(std::string url) {
+  url_ = std::move(url);
   for (backoff wait;;) {
     attempted_ = steady::now();
     opened_ = {};

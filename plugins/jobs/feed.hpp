@@ -24,10 +24,10 @@ namespace jobs {
 // Lives on the tracker's loop.
 class feed {
  public:
-  feed(const portico::host&, std::string url, tracker&, tracker::spawner);
+  feed(const portico::host&, tracker&, tracker::spawner);
 
-  // Keeps the socket open.  Ends when the plugin stops.
-  portico::task<> run();
+  // Keeps a socket to that URL open.  Ends when the plugin stops.
+  portico::task<> run(std::string url);
   // ComfyUI's queue changed at that moment or later, so a status message must come, within 2 s from now.
   void expect_status(steady::time_point since);
   // There is a reason to believe that ComfyUI answers now: a pause between two attempts ends.
@@ -48,7 +48,7 @@ class feed {
   void hang_up(const char* why) noexcept;
 
   const portico::host& host_;
-  const std::string url_;
+  std::string url_;
   tracker& tracker_;
   const tracker::spawner spawn_;
   portico::websocket* open_ = nullptr;  // while a session lasts

@@ -14,6 +14,7 @@
 
 namespace jobs {
 
+// The numbers are stored: a new one goes to the end.
 enum class status : std::uint8_t { queued, running, succeeded, canceling, canceled, failed, expired };
 std::string_view to_text(status) noexcept;
 std::optional<status> parse_status(std::string_view) noexcept;

@@ -82,9 +82,7 @@ std::shared_ptr<const std::string> job::graph() const {
 std::vector<std::string> job::outputs() const {
   const std::lock_guard lock(guard_);
   if (live_) return live_->outputs;
-  std::vector<std::string> texts;
-  for (const span& s : outputs_) texts.push_back(text_.substr(s.begin, s.size));
-  return texts;
+  return outputs_in(text_);
 }
 
 std::optional<std::uint32_t> job::queue_position() const {
@@ -164,28 +162,25 @@ void job::fresh_until(steady::time_point t) {
   change([&](live& l) { l.fresh_until = t; });
 }
 
-void job::end(const ending& how, const std::vector<std::string>& outputs) {
-  const std::lock_guard lock(guard_);
-  if (!live_) return;
+ended_job job::ended_as(const ending& how, const std::vector<std::string>& outputs) const {
   job_facts f = facts();
   f.state = how.state;
-  f.started_us = how.started_us ? how.started_us : live_->started_us;
+  f.started_us = how.started_us ? how.started_us : started_us();
   f.completed_us = how.completed_us;
   f.error = how.error ? &*how.error : nullptr;
   f.outputs_reused = how.outputs_reused;
   std::string text;
   append_job(text, f, outputs);
-  constexpr std::string_view list = "\"outputs\":[";
-  std::size_t at = text.find(list) + list.size();
-  for (const std::string& output : outputs) {
-    outputs_.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(output.size())});
-    at += output.size() + 1;
-  }
-  text.shrink_to_fit();
-  text_ = std::move(text);
-  outputs_.shrink_to_fit();
+  return {f.state, f.started_us, std::move(text)};
+}
+
+void job::end(ended_job how) {
+  const std::lock_guard lock(guard_);
+  if (!live_) return;
+  text_ = std::move(how.text);
+  text_.shrink_to_fit();
   final_ = how.state;
-  ended_started_us_ = f.started_us;
+  ended_started_us_ = how.started_us;
   live_.reset();
   ended_.store(true, std::memory_order_release);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugins/jobs/clock.hpp"
@@ -17,6 +18,14 @@
 #include "plugins/jobs/progress.hpp"
 
 namespace jobs {
+
+// How a job ended, as it is kept: ready to be answered with.
+struct ended_job {
+  ended_job(status s, std::int64_t started, std::string t) : state(s), started_us(started), text(std::move(t)) {}
+  status state;
+  std::int64_t started_us;
+  std::string text;  // the Job object's template
+};
 
 // Readers are on any thread.  It is written by the tracker, on its loop only, so that what one writer reads there does
 // not change under it.  A job that has ended never changes again, and holds little more than the text it is answered
@@ -31,6 +40,8 @@ class job {
   std::string_view text_id() const noexcept { return {text_id_.data(), text_id_.size()}; }
   std::int64_t created_us() const noexcept { return created_us_; }
   std::uint32_t nodes() const noexcept { return nodes_; }
+  const std::optional<std::string>& metadata() const noexcept { return metadata_; }
+  std::optional<std::int32_t> priority() const noexcept { return priority_; }
 
   // Readers.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
@@ -60,7 +71,8 @@ class job {
   void reused_outputs();
   void add_output(std::string text);
   void fresh_until(steady::time_point);
-  void end(const ending&, const std::vector<std::string>& outputs);
+  ended_job ended_as(const ending&, const std::vector<std::string>& outputs) const;  // outputs: templates
+  void end(ended_job);
 
  private:
   struct live {
@@ -71,9 +83,6 @@ class job {
     progress now;
     std::vector<std::string> outputs;
     steady::time_point fresh_until{};
-  };
-  struct span {
-    std::uint32_t begin, size;
   };
   status shown(const live&) const noexcept;
   job_facts facts() const noexcept;
@@ -95,8 +104,7 @@ class job {
   std::unique_ptr<live> live_ = std::make_unique<live>();  // null once it ended
   status final_ = status::queued;
   std::int64_t ended_started_us_ = 0;
-  std::string text_;           // once it ended: the Job object's template
-  std::vector<span> outputs_;  // and where its outputs stand in it
+  std::string text_;  // once it ended: the Job object's template
 };
 
 }  // namespace jobs

@@ -121,6 +121,28 @@ void append_job(std::string& out, const job_facts& job, const std::vector<std::s
   out += '}';
 }
 
+// It was written by append_job, so its outputs are the objects between the first "outputs":[ and its bracket.
+std::vector<std::string> outputs_in(std::string_view job) {
+  constexpr std::string_view list = "\"outputs\":[";
+  std::vector<std::string> found;
+  bool in_text = false;
+  std::size_t depth = 0, begin = 0;
+  for (std::size_t i = job.find(list) + list.size(); i < job.size(); ++i) {
+    const char c = job[i];
+    if (in_text && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_text = !in_text;
+    else if (!in_text && c == '{' && depth++ == 0)
+      begin = i;
+    else if (!in_text && c == '}' && --depth == 0)
+      found.emplace_back(job.substr(begin, i + 1 - begin));
+    else if (!in_text && c == ']' && depth == 0)
+      break;
+  }
+  return found;
+}
+
 std::string status_event(status state, std::optional<std::uint32_t> queue_position) {
   std::string out = "{\"status\":\"";
   out.append(to_text(state)).append("\"");

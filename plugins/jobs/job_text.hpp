@@ -38,6 +38,9 @@ struct job_facts {
 // Appends a Job; outputs: templates of Output objects.
 void append_job(std::string& out, const job_facts&, const std::vector<std::string>& outputs);
 
+// The templates of the outputs in a Job object's.
+std::vector<std::string> outputs_in(std::string_view job);
+
 // The data of a status event.
 std::string status_event(status, std::optional<std::uint32_t> queue_position);
 

@@ -22,6 +22,7 @@ using portico::task;
 
 constexpr std::size_t long_body = 1u << 20;  // from here on reading it would hold up the loop
 constexpr std::size_t looked_at_together = 100;
+constexpr std::size_t kept_beside_archive = 1000;  // jobs that ended lately, which are asked for most
 
 http_error no_such_job() { return http_error(404, comfy::code::not_found, "there is no job of this id"); }
 
@@ -65,14 +66,17 @@ jobs_plugin::jobs_plugin(portico::host h)
       keys_(static_cast<std::size_t>(h.integer("max_keys"))),
       registry_(bounds_of(h)),
       assets_(server()),
+      archive_(server()),
       comfyui_(server(), server().text("upstream")),
       mail_(server()),
       client_id_(to_text(ids_.next())),
-      tracker_(server(), comfyui_, registry_, assets_, mail_, timing_of(h), [this](task<> t) { spawn(std::move(t)); }),
-      feed_(server(), comfyui_.feed_url(client_id_), tracker_, [this](task<> t) { spawn(std::move(t)); }) {}
+      tracker_(server(), comfyui_, registry_, assets_, archive_, mail_, timing_of(h),
+               [this](task<> t) { spawn(std::move(t)); }),
+      feed_(server(), tracker_, [this](task<> t) { spawn(std::move(t)); }) {}
 
 void jobs_plugin::start() {
   assets_.connect();
+  archive_.connect();
   define_metrics();
   tracker_.on_queue_change = [this](steady::time_point since) { feed_.expect_status(since); };
   tracker_.on_end = [this](status) { ended_.record(); };
@@ -83,8 +87,24 @@ void jobs_plugin::start() {
   route("GET", "/api/v2/jobs/{id}/workflow", &jobs_plugin::workflow);
   route("POST", "/api/v2/jobs/{id}/cancel", &jobs_plugin::cancel);
   portico::publish(server(), COMFY_JOBS, service_table, this);
-  spawn(feed_.run());
+  if (archive_) resume_from_archive();
+  spawn(feed_.run(comfyui_.feed_url(client_id_)));
   spawn(tracker_.poll());
+}
+
+// ComfyUI still sends what it has to say of its jobs to the client id under which they were submitted.
+void jobs_plugin::resume_from_archive() {
+  client_id_ = archive_.value("client_id", client_id_);
+  registry_.keep_recent(kept_beside_archive);
+  registry_.created_before(archive_.last_created_us());
+  std::size_t resumed = 0;
+  archive_.each_open([&](job_ptr j, bool doubtful) {
+    if (!registry_.add(j)) return;  // it is found in the archive when somebody asks for it
+    tracker_.resumed(j, doubtful);
+    ++resumed;
+  });
+  if (resumed)
+    server().log(portico::level::info, "goes on with " + std::to_string(resumed) + " jobs of before the restart");
 }
 
 void jobs_plugin::define_metrics() {
@@ -123,8 +143,7 @@ task<response> jobs_plugin::submit(request& req) {
   s.graph = {};
   const std::optional<std::string> header = read_idempotency_key(req.head().headers, req.head().header_count);
   const std::string key = header.value_or("");
-  if (header) claim(key);
-  const job_ptr j = record(s, graph, key);
+  const job_ptr j = co_await record(s, graph, key);
   co_await hand_over(j, graph, s.extra_data, key);
   std::string answer;
   j->append_as_submitted(answer, req.base_url());
@@ -151,13 +170,37 @@ void jobs_plugin::claim(const std::string& key) {
   }
 }
 
-jobs_plugin::job_ptr jobs_plugin::record(submission& s, const std::shared_ptr<const std::string>& graph,
-                                         const std::string& key) {
-  auto j = std::make_shared<job>(ids_.next(), registry_.next_created_us(), graph, s.node_count, std::move(s.metadata),
-                                 s.priority);
-  if (registry_.add(j)) return j;
-  if (!key.empty()) keys_.release(key);
-  throw queue_full("too many jobs are waiting");
+// Claims the key and writes the job down, both or neither.
+task<jobs_plugin::job_ptr> jobs_plugin::record(submission& s, std::shared_ptr<const std::string> graph,
+                                               std::string key) {
+  if (!key.empty() && !archive_) claim(key);
+  auto j = std::make_shared<job>(ids_.next(), registry_.next_created_us(), std::move(graph), s.node_count,
+                                 std::move(s.metadata), s.priority);
+  if (!registry_.add(j)) {
+    if (!key.empty() && !archive_) keys_.release(key);
+    throw queue_full("too many jobs are waiting");
+  }
+  if (!archive_) co_return j;
+  std::exception_ptr failure;
+  try {
+    co_await archive_.submit(j, key);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    registry_.forget(*j);
+    std::rethrow_exception(failure);
+  }
+  co_return j;
+}
+
+// ComfyUI does not have it.
+void jobs_plugin::take_back(const job& j, const std::string& key, bool keep_key) {
+  registry_.forget(j);
+  if (archive_)
+    archive_.removed(j, keep_key);
+  else if (!key.empty() && !keep_key)
+    keys_.release(key);
 }
 
 // To ComfyUI.  No client's going interrupts it: what ComfyUI was told must be remembered.
@@ -173,16 +216,16 @@ task<> jobs_plugin::hand_over(job_ptr j, std::shared_ptr<const std::string> grap
   }
   if (!failure && reply.status == 200) {
     submitted_.record();
+    if (archive_) archive_.accepted(*j);
     on_tracker([this, j, begun] { tracker_.accepted(j, begun); });
     co_return;
   }
   if (!failure && reply.status >= 400 && reply.status < 500) {
-    registry_.forget(*j);
-    if (!key.empty()) keys_.release(key);
+    take_back(*j, key, false);
     throw read_rejection(reply.status, reply.body);
   }
   if (failure && nothing_was_sent(failure->code())) {
-    registry_.forget(*j);  // the key stays claimed all the same, as clients know it
+    take_back(*j, key, true);  // the key stays claimed all the same, as clients know it
     throw_upstream_failure(*failure);
   }
   // It may run: it stays recorded, and ComfyUI is asked until it is clear.
@@ -194,10 +237,32 @@ task<> jobs_plugin::hand_over(job_ptr j, std::shared_ptr<const std::string> grap
 
 task<response> jobs_plugin::get(request& req) {
   const job_id id = id_of(req);
-  job_ptr j = registry_.find(id);
+  job_ptr j = co_await find(id);
   if (!j || !j->fresh(steady::now())) j = co_await up_to_date(id);
   if (!j) throw no_such_job();
   co_return answer_with(*j, 200, req);
+}
+
+task<jobs_plugin::job_ptr> jobs_plugin::find(job_id id) {
+  job_ptr j = registry_.find(id);
+  if (!j && archive_) j = adopt(co_await archive_.find(id, false));
+  co_return j;
+}
+
+// What has not ended is followed here, as one and the same job for all who ask.
+jobs_plugin::job_ptr jobs_plugin::adopt(job_ptr restored) {
+  if (!restored || restored->ended()) return restored;
+  if (job_ptr present = registry_.find(restored->id())) return present;
+  registry_.add(restored);
+  return restored;
+}
+
+task<std::vector<jobs_plugin::job_ptr>> jobs_plugin::newest(std::int64_t before_us, std::size_t n,
+                                                            const std::vector<status>& wanted) {
+  if (!archive_) co_return registry_.newest(before_us, n);
+  std::vector<job_ptr> jobs = co_await archive_.newest(before_us, n, wanted);
+  for (job_ptr& j : jobs) j = adopt(std::move(j));
+  co_return jobs;
 }
 
 task<jobs_plugin::job_ptr> jobs_plugin::up_to_date(job_id id) {
@@ -234,12 +299,15 @@ task<> jobs_plugin::all_up_to_date(std::vector<job_ptr> jobs) {
 task<response> jobs_plugin::list(request& req) {
   const list_query query = read_list_query(req.query("limit", "50"), req.query("status"));
   std::size_t looked_at = 0, found = 0;
+  bool more = false;
   std::string body = "{\"jobs\":[";
   for (std::int64_t before = std::numeric_limits<std::int64_t>::max();
        found < query.limit && looked_at < most_looked_at;) {
     // Without a filter all that is looked at is shown.
     const std::size_t step = query.wanted.empty() ? query.limit - found : looked_at_together;
-    const std::vector<job_ptr> jobs = registry_.newest(before, std::min(step, most_looked_at - looked_at));
+    const std::size_t asked_for = std::min(step, most_looked_at - looked_at);
+    const std::vector<job_ptr> jobs = co_await newest(before, asked_for, query.wanted);
+    more = jobs.size() == asked_for;
     if (jobs.empty()) break;
     before = jobs.back()->created_us();
     co_await all_up_to_date(jobs);
@@ -251,14 +319,17 @@ task<response> jobs_plugin::list(request& req) {
       if (++found == query.limit) break;
     }
   }
-  const bool truncated = found < query.limit && looked_at < registry_.size();
+  const bool truncated = found < query.limit && more;
   body.append(truncated ? "],\"truncated\":true}" : "],\"truncated\":false}");
   co_return response::json(200, std::move(body));
 }
 
 task<response> jobs_plugin::workflow(request& req) {
-  const job_ptr j = registry_.find(id_of(req));
-  const std::shared_ptr<const std::string> graph = j ? j->graph() : nullptr;
+  const job_id id = id_of(req);
+  const job_ptr j = registry_.find(id);
+  std::shared_ptr<const std::string> graph = j ? j->graph() : nullptr;
+  if (!graph && archive_)
+    if (const job_ptr stored = co_await archive_.find(id, true)) graph = stored->graph();
   if (!graph) throw http_error(404, comfy::code::not_found, "the workflow of this job is not known here");
   std::string body;
   body.reserve(graph->size() + 40);
@@ -268,7 +339,7 @@ task<response> jobs_plugin::workflow(request& req) {
 
 task<response> jobs_plugin::cancel(request& req) {
   const job_id id = id_of(req);
-  job_ptr j = registry_.find(id);
+  job_ptr j = co_await find(id);
   if (!j) j = co_await up_to_date(id);
   if (!j) throw no_such_job();
   if (!j->ended()) {

@@ -24,7 +24,7 @@ namespace jobs {
 class jobs_plugin final : public portico::plugin {
  public:
   static constexpr const char* provides[] = {COMFY_JOBS, nullptr};
-  static constexpr const char* uses[] = {COMFY_ASSETS, nullptr};
+  static constexpr const char* uses[] = {COMFY_ASSETS, PORTICO_STORE, nullptr};
   static constexpr const char* routes[] = {"POST /api/v2/jobs",
                                            "GET /api/v2/jobs",
                                            "GET /api/v2/jobs/{id}",
@@ -54,7 +54,13 @@ class jobs_plugin final : public portico::plugin {
   portico::task<> all_up_to_date(std::vector<job_ptr>);
   portico::task<job_ptr> cancel_on_tracker(job_ptr, bool confirmed);
 
-  job_ptr record(submission&, const std::shared_ptr<const std::string>& graph, const std::string& key);
+  portico::task<job_ptr> record(submission&, std::shared_ptr<const std::string> graph, std::string key);
+  void take_back(const job&, const std::string& key, bool keep_key);
+  void resume_from_archive();
+  // A job of this id, here or in the archive; null: in neither.
+  portico::task<job_ptr> find(job_id);
+  job_ptr adopt(job_ptr restored);
+  portico::task<std::vector<job_ptr>> newest(std::int64_t before_us, std::size_t n, const std::vector<status>& wanted);
   void claim(const std::string& key);
   void on_tracker(std::function<void()>);
   void define_metrics();
@@ -65,9 +71,10 @@ class jobs_plugin final : public portico::plugin {
   key_table keys_;
   registry registry_;
   asset_ids assets_;
+  archive archive_;
   comfyui comfyui_;
   mail mail_;
-  const std::string client_id_;
+  std::string client_id_;
   tracker tracker_;
   feed feed_;
   const steady::time_point began_ = steady::now();

@@ -17,6 +17,11 @@ std::int64_t registry::next_created_us() {
   return last_created_us_;
 }
 
+void registry::created_before(std::int64_t us) {
+  const std::lock_guard lock(order_guard_);
+  last_created_us_ = std::max(last_created_us_, us);
+}
+
 bool registry::add(const std::shared_ptr<job>& j) {
   const auto graph = j->graph();
   const std::size_t bytes = graph ? graph->size() : 0;
@@ -33,6 +38,8 @@ bool registry::add(const std::shared_ptr<job>& j) {
 
 bool registry::make_room(std::size_t graph_bytes, std::int64_t now_us) {
   while (forget_oldest(now_us - bounds_.retention_us)) {
+  }
+  while (order_.size() >= bounds_.recent && forget_oldest(std::numeric_limits<std::int64_t>::max())) {
   }
   while (order_.size() >= bounds_.jobs)
     if (!forget_oldest(std::numeric_limits<std::int64_t>::max())) return false;

@@ -20,11 +20,16 @@ class registry {
     std::size_t jobs = 50'000;                // beyond it the oldest that ended are forgotten
     std::size_t graph_bytes = 256u << 20;     // beyond it the graphs of the oldest that ended are
     std::int64_t retention_us = 30 * day_us;  // older jobs that ended are forgotten
+    std::size_t recent = SIZE_MAX;            // beyond it those that ended are forgotten where that is possible
   };
   explicit registry(const bounds& b) : bounds_(b) {}
+  // Jobs that ended are kept elsewhere as well: only so many recent ones need stay here.  Before any other call.
+  void keep_recent(std::size_t n) { bounds_.recent = n; }
 
   // The creation time of the next job: now, but never that of another job.
   std::int64_t next_created_us();
+  // So an earlier process called its last one.
+  void created_before(std::int64_t us);
   // False, and nothing is added: there is no room, and no job has ended that could make room.
   bool add(const std::shared_ptr<job>&);
   void forget(const job&);
@@ -46,7 +51,7 @@ class registry {
   bool drop_oldest_graph();
   void remove(std::map<std::int64_t, std::shared_ptr<job>>::iterator);
 
-  const bounds bounds_;
+  bounds bounds_;
   mutable std::array<shard, 16> shards_;
   mutable std::mutex order_guard_;                      // taken before a shard's
   std::map<std::int64_t, std::shared_ptr<job>> order_;  // by creation

@@ -83,7 +83,7 @@ task<> jobs_plugin::subscribe(std::string text_id, std::string base_url, comfy_s
   s->events = std::make_shared<channel>(server(), home);
   s->id = *id;
   s->base_url = std::move(base_url);
-  const job_ptr known = registry_.find(*id);
+  const job_ptr known = co_await find(*id);
   if (known && known->ended()) {
     for (event& e : tracker::story_of_ended(*known)) s->events->put(std::move(e));
   } else {

@@ -14,13 +14,21 @@ namespace {
 using namespace std::chrono_literals;
 using portico::task;
 
+constexpr auto on_its_way = 2s;    // until a submission of an earlier process must have reached ComfyUI
 constexpr auto sweep_every = 15s;  // a look at all jobs, watched or not, that have not ended
 
 }  // namespace
 
-tracker::tracker(const portico::host& h, const comfyui& upstream, registry& all, const asset_ids& assets, mail& m,
-                 const timing& t, spawner spawn)
-    : host_(h), comfyui_(upstream), registry_(all), assets_(assets), mail_(m), timing_(t), spawn_(std::move(spawn)) {}
+tracker::tracker(const portico::host& h, const comfyui& upstream, registry& all, const asset_ids& assets,
+                 const archive& a, mail& m, const timing& t, spawner spawn)
+    : host_(h),
+      comfyui_(upstream),
+      registry_(all),
+      assets_(assets),
+      archive_(a),
+      mail_(m),
+      timing_(t),
+      spawn_(std::move(spawn)) {}
 
 tracker::entry_ptr tracker::follow(const std::shared_ptr<job>& j, bool foreign) {
   entry_ptr& e = entries_[j->id()];
@@ -58,6 +66,13 @@ void tracker::accepted(const std::shared_ptr<job>& j, steady::time_point begun) 
 
 void tracker::doubtful(const std::shared_ptr<job>& j) {
   if (!j->ended()) follow(j)->doubt = steady::now();
+}
+
+void tracker::resumed(const std::shared_ptr<job>& j, bool is_doubtful) {
+  const entry_ptr e = follow(j);
+  // Whatever an earlier process sent has arrived by now.
+  if (is_doubtful) e->doubt = steady::now() - submission_may_take + on_its_way;
+  sweep_due_ = true;
 }
 
 // It was cancelled before ComfyUI had it.

@@ -20,6 +20,7 @@
 #include <portico/host.hpp>
 #include <portico/task.hpp>
 
+#include "plugins/jobs/archive.hpp"
 #include "plugins/jobs/asset_ids.hpp"
 #include "plugins/jobs/channel.hpp"
 #include "plugins/jobs/comfyui.hpp"
@@ -35,13 +36,16 @@ namespace jobs {
 class tracker {
  public:
   static constexpr uint32_t loop = 0;  // where it lives
+  // From a lost answer until a job that ComfyUI does not know counts as never submitted.
+  static constexpr std::chrono::seconds submission_may_take{30};
   using spawner = std::function<void(portico::task<>)>;
   struct timing {
     steady::duration share{};     // how long an answer of ComfyUI serves readers
     steady::duration throttle{};  // between two events of progress, and two previews
     steady::duration poll{};      // between two looks at jobs that somebody watches
   };
-  tracker(const portico::host&, const comfyui&, registry&, const asset_ids&, mail&, const timing&, spawner);
+  tracker(const portico::host&, const comfyui&, registry&, const asset_ids&, const archive&, mail&, const timing&,
+          spawner);
 
   // What the feed must be told: a status message must come because of something that happened at or after that moment.
   std::function<void(steady::time_point)> on_queue_change = [](steady::time_point) {};
@@ -50,6 +54,8 @@ class tracker {
   // What happened on other loops.  begun: before ComfyUI was asked.
   void accepted(const std::shared_ptr<job>&, steady::time_point begun);
   void doubtful(const std::shared_ptr<job>&);  // nobody knows whether ComfyUI took it
+  // Of jobs that an earlier process was given.  doubtful: it did not learn whether ComfyUI took it.
+  void resumed(const std::shared_ptr<job>&, bool doubtful);
   void cancelled(const std::shared_ptr<job>&, bool confirmed);
 
   // Brings a job up to date.  Throws what comfyui's calls throw.
@@ -127,8 +133,8 @@ class tracker {
   portico::task<> cancel_late(std::shared_ptr<job>);
   void read_off(const reading&);
   void is_running(const entry_ptr&);
-  void is_absent(const entry_ptr&);
-  void finish(const entry_ptr&, const ending&);
+  portico::task<> is_absent(entry_ptr);
+  portico::task<> finish(entry_ptr, ending);
 
   // tracker_feed.cpp
   void on_native(const entry_ptr&, const native_message&);
@@ -153,6 +159,7 @@ class tracker {
   const comfyui& comfyui_;
   registry& registry_;
   const asset_ids& assets_;
+  const archive& archive_;
   mail& mail_;
   const timing timing_;
   const spawner spawn_;

@@ -16,8 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using portico::task;
 
-constexpr std::size_t at_a_time = 8;       // histories read side by side
-constexpr auto submission_may_take = 30s;  // from a lost answer until an unknown job counts as never submitted
+constexpr std::size_t at_a_time = 8;  // histories read side by side
 constexpr auto settle_within = 60s;
 
 }  // namespace
@@ -64,14 +63,14 @@ task<> tracker::ask(entry_ptr e, steady::time_point begun, bool look_twice) {
   if (e->record->ended() || queue->snapshot->running.contains(id) || queue->snapshot->pending.contains(id)) co_return;
   if (co_await ended_in_history(e)) co_return;
   if (look_twice && co_await ended_in_history(e)) co_return;
-  if (e->changed <= begun) is_absent(e);  // else something happened meanwhile, and this answer is of before
+  if (e->changed <= begun) co_await is_absent(e);  // else something happened meanwhile, and this answer is of before
 }
 
 task<bool> tracker::ended_in_history(entry_ptr e) {
   if (e->record->ended()) co_return true;
   const std::string id(e->record->text_id());
   std::optional<ending> how = co_await comfyui_.history(id);
-  if (how) finish(e, std::move(*how));
+  if (how) co_await finish(e, std::move(*how));
   co_return e->record->ended();
 }
 
@@ -129,39 +128,39 @@ void tracker::is_running(const entry_ptr& e) {
   tell_status(*e);
 }
 
-void tracker::is_absent(const entry_ptr& e) {
+task<> tracker::is_absent(entry_ptr e) {
   job& j = *e->record;
-  if (j.ended()) return;
+  if (j.ended()) co_return;
   if (j.is_cancel_confirmed()) {  // one that waited leaves no trace
     ending how;
     how.state = status::canceled;
     how.completed_us = now_us();
-    return finish(e, how);
+    co_return co_await finish(e, std::move(how));
   }
   if (e->doubt && steady::now() - *e->doubt >= submission_may_take) {
     ending how;
     how.state = status::failed;
     how.error = job_error{"submission_lost", "ComfyUI never said that it took this job, and does not know it", {}, {}};
-    return finish(e, how);
+    co_return co_await finish(e, std::move(how));
   }
-  if (j.submitting()) return;
+  if (j.submitting()) co_return;
   j.gone();
   e->told = status::expired;
   end_story(e, status::expired);
 }
 
-void tracker::finish(const entry_ptr& e, const ending& how) {
-  job& j = *e->record;
-  if (j.ended()) return;
-  const steady::time_point now = steady::now();
-  if (e->progress_gate.flush(now)) tell_progress(*e);
-  std::vector<std::string> texts;
-  for (const output& o : how.outputs) {
-    std::string id, text = output_text(j, o, id);
-    if (e->told_outputs.insert(id).second) tell(*e, make_event(COMFY_EVENT_OUTPUT, text));
-    texts.push_back(std::move(text));
-  }
-  j.end(how, texts);
+task<> tracker::finish(entry_ptr e, ending how) {
+  const std::shared_ptr<job> j = e->record;
+  if (j->ended()) co_return;
+  std::vector<std::string> texts, ids;
+  for (const output& o : how.outputs) texts.push_back(output_text(*j, o, ids.emplace_back()));
+  ended_job as = j->ended_as(how, texts);
+  if (archive_ && !e->foreign) co_await archive_.ended(j, as);  // nobody is told what could be forgotten
+  if (j->ended()) co_return;
+  if (e->progress_gate.flush(steady::now())) tell_progress(*e);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (e->told_outputs.insert(ids[i]).second) tell(*e, make_event(COMFY_EVENT_OUTPUT, texts[i]));
+  j->end(std::move(as));
   end_story(e, how.state);
   if (e->alive != steady::time_point{}) on_queue_change(e->alive);
   if (!e->foreign) on_end(how.state);

@@ -91,8 +91,7 @@ task<response> uploads::from_path(request& req) {
   made.content_type = type ? *type : std::string(comfy::content_type_of(rest));
   made.file_path = shown ? *shown : is_model ? made.reference : found.place.relative;
   made.created = now();
-  const asset_index::added added = index_.add(std::move(made), now());
-  co_return answer(req, *added.stored, added.is_new ? created_new::yes : created_new::no);
+  co_return co_await commit(req, std::move(made));
 }
 
 task<> uploads::check_model(request& req, const disk_file& file, std::string_view path) {

@@ -54,7 +54,9 @@ task<response> uploads::by_hash(request& req) {
 }
 
 task<response> uploads::remove(request& req) {
-  if (!index_.remove(req.param("id"), now())) throw unknown_asset();
+  const std::string id(req.param("id"));
+  if (!index_.remove(id, now())) throw unknown_asset();
+  if (archive_) co_await archive_.remove(id);
   co_return response(204);
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "plugins/uploads/hmac.hpp"
 #include "plugins/uploads/request_text.hpp"
@@ -34,11 +35,16 @@ uploads::uploads(host h)
     : plugin(h),
       upstream_(h.text("upstream")),
       max_upload_(static_cast<std::uint64_t>(h.integer("max_upload_mb")) * mebibyte),
-      base_dir_(h.text("base_dir")) {}
+      base_dir_(h.text("base_dir")),
+      archive_(server()) {}
 
 void uploads::start() {
   const std::string secret_file(server().text("secret_file"));
-  outputs_.emplace(secret_file.empty() ? random_bytes(secret_size) : secret_in(secret_file));
+  archive_.connect();
+  std::string secret = secret_file.empty() ? random_bytes(secret_size) : secret_in(secret_file);
+  if (archive_ && secret_file.empty()) secret = archive_.secret(std::move(secret));
+  outputs_.emplace(std::move(secret));
+  if (archive_) archive_.each([this](asset a) { index_.add(std::move(a), now()); });
   placement_ = service<comfy_placement>(server(), COMFY_PLACEMENT);
   if (base_dir_.empty() && placement_) base_dir_ = view(placement_.table().base_dir(placement_.self()));
   if (!base_dir_.empty() && !std::filesystem::is_directory(as_path(base_dir_)))

@@ -11,6 +11,7 @@
 
 #include "plugins/comfy/assets.h"
 #include "plugins/comfy/placement.h"
+#include "plugins/uploads/asset_archive.hpp"
 #include "plugins/uploads/asset_index.hpp"
 #include "plugins/uploads/disk_file.hpp"
 #include "plugins/uploads/form.hpp"
@@ -23,7 +24,7 @@ namespace portico::uploads {
 class uploads final : public plugin {
  public:
   static constexpr const char* provides[] = {COMFY_ASSETS, nullptr};
-  static constexpr const char* uses[] = {COMFY_PLACEMENT, nullptr};
+  static constexpr const char* uses[] = {COMFY_PLACEMENT, PORTICO_STORE, nullptr};
   static constexpr const char* routes[] = {"GET /api/v2/assets/{id}",
                                            "GET /api/v2/assets/{id}/content",
                                            "HEAD /api/v2/assets/by-hash/{hash}",
@@ -64,6 +65,9 @@ class uploads final : public plugin {
   task<bool> is_there(context, asset_ptr);
   task<asset_ptr> live_same(context, std::string hash, asset_kind, std::string target);
   task<asset_ptr> live_by_hash(context, std::string hash);
+  // Adds the asset, unless another of this content came first, and answers with the one that is kept.
+  task<response> commit(request&, asset);
+  task<asset_ptr> prolong(asset_ptr, instant expires);
   response answer(const request&, const asset&, created_new) const;
 
   task<> sweep_for_ever();
@@ -82,6 +86,7 @@ class uploads final : public plugin {
   std::optional<output_ids> outputs_;   // from start() on
   std::optional<spool_folder> spools_;  // from start() on
   service<comfy_placement> placement_;
+  asset_archive archive_;
   asset_index index_;
 };
 

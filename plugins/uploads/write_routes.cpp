@@ -1,4 +1,5 @@
 // How assets come into being: by upload, or as another word for a content that is known.
+#include <memory>
 #include <utility>
 
 #include "plugins/comfy/errors.hpp"
@@ -52,8 +53,7 @@ task<response> uploads::create(request& req) {
 
   const auto expires = [&] { return w.lifetime ? now() + w.lifetime : 0; };
   if (const asset_ptr known = co_await live_same(req, file.hash(), w.path.kind, target_of(w.path)))
-    if (const asset_ptr kept = index_.prolong(known->id, expires(), now()))
-      co_return answer(req, *kept, created_new::no);
+    if (const asset_ptr kept = co_await prolong(known, expires())) co_return answer(req, *kept, created_new::no);
 
   asset made;
   if (w.path.kind == asset_kind::input)
@@ -67,8 +67,22 @@ task<response> uploads::create(request& req) {
   made.tags = w.tags;
   made.created = now();
   made.expires = expires();
+  co_return co_await commit(req, std::move(made));
+}
+
+// What is in the index is written down already, so nobody is given an asset that a restart would lose.
+task<response> uploads::commit(request& req, asset made) {
+  if (archive_) co_await archive_.put(std::make_shared<const asset>(made));
+  const std::string id = made.id;
   const asset_index::added added = index_.add(std::move(made), now());
+  if (archive_ && !added.is_new) co_await archive_.remove(id);
   co_return answer(req, *added.stored, added.is_new ? created_new::yes : created_new::no);
+}
+
+task<asset_ptr> uploads::prolong(asset_ptr known, instant expires) {
+  const asset_ptr kept = index_.prolong(known->id, expires, now());
+  if (archive_ && kept && kept != known) co_await archive_.put(kept);
+  co_return kept;
 }
 
 task<> uploads::receive(request& req, upload_form& form, received_file& file) {
@@ -139,7 +153,7 @@ task<response> uploads::from_hash(request& req) {
   const std::string hash = body.required_text("hash");
   const instant lifetime = body.lifetime();
   while (const asset_ptr known = co_await live_by_hash(req, hash))
-    if (const asset_ptr kept = index_.prolong(known->id, lifetime ? now() + lifetime : 0, now()))
+    if (const asset_ptr kept = co_await prolong(known, lifetime ? now() + lifetime : 0))
       co_return answer(req, *kept, created_new::no);
   throw http_error(404, comfy::code::blob_not_found, "no content with this hash is known; upload it");
 }

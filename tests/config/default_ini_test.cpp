@@ -105,10 +105,10 @@ TEST_CASE("the flags of the command line reach their keys") {
   CHECK(s.server.cors == std::vector<std::string>{"https://a.example.test", "http://b.example.test"});
 }
 
-TEST_CASE("a state directory without a store plugin names the plugin to enable") {
-  CHECK(
-      problems_of({"--state-dir", "/tmp/x"}) ==
-      "flag --state-dir: needs the plugin \"job_store_sqlite\", which is not enabled; add it to enabled in [plugins]");
+TEST_CASE("a state directory enables the store") {
+  const config::settings s = load(shipped(), {"--state-dir", "/tmp/x"}).config;
+  CHECK(s.plugins.back().name == "job_store_sqlite");
+  CHECK(load(shipped()).config.plugins.size() + 1 == s.plugins.size());
 }
 
 TEST_CASE("an origin that cannot be allowed is refused in the words of its flag") {

@@ -197,6 +197,10 @@ TEST_CASE("a range of a file on disk is exact, and every odd one has its answer"
   CHECK(s.get(content, {{"If-None-Match", etag}}).status == 304);
   CHECK(s.get(content, {{"If-Modified-Since", modified}}).status == 304);
   CHECK(s.get(content, {{"If-None-Match", "\"other\""}}).status == 200);
+  CHECK(outcome(s.get(content, {{"If-Match", "\"other\""}})) == "412 precondition_failed");
+  CHECK(outcome(s.get(content, {{"If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"}})) ==
+        "412 precondition_failed");
+  CHECK(s.get(content, {{"If-Match", etag}}).status == 200);
   const answer head = request(s.port(), "HEAD", content, {}, {{"Range", "bytes=0-3"}});
   CHECK(head.status == 200);
   CHECK(head.header("content-length") == "70");

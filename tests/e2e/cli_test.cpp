@@ -58,13 +58,6 @@ TEST_CASE("an upstream that is no address is refused") {
   }
 }
 
-TEST_CASE("a state folder is refused while no plugin keeps state") {
-  const finished f = run_portico({"--set", "server.port=0", "--state-dir", "/tmp/x"});
-  CHECK(f.code == 2);
-  CHECK(says(f, "--state-dir"));
-  CHECK(says(f, "job_store_sqlite"));
-}
-
 TEST_CASE("a mistake in the configuration is named with its place and the nearest right word") {
   const std::string path = temporary_folder() + "/wrong.ini";
   std::ofstream(path) << "[server]\nthreads = 1\nprot = 1\n[upstream.comfyui]\nconnect_timeout = soon\n";

@@ -1,6 +1,7 @@
 #include "plugins/jobs/job.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "plugins/comfy/json.hpp"
 #include "plugins/jobs/list_query.hpp"
@@ -37,15 +38,19 @@ jobs::ending ended(status s) {
   return e;
 }
 
-std::string output_text(const std::string& name) {
+std::string output_text(const std::string& name, const std::string& id = {}) {
   jobs::output o;
   o.node_id = "9";
   o.type = "image";
   o.content_type = "image/png";
   o.filename = name;
   std::string text;
-  jobs::append_output(text, o, "asset-" + name, "J");
+  jobs::append_output(text, o, id.empty() ? "asset-" + name : id, "J");
   return text;
+}
+
+void end(jobs::job& j, const jobs::ending& how, const std::vector<std::string>& outputs) {
+  j.end(j.ended_as(how, outputs));
 }
 
 }  // namespace
@@ -110,8 +115,19 @@ TEST_CASE("canceling is shown until the job has ended, whatever ComfyUI still sa
   j->running();
   CHECK(j->state() == status::canceling);
   CHECK(text_of(*j).find(R"("progress":null)") != std::string::npos);
-  j->end(ended(status::canceled), {});
+  end(*j, ended(status::canceled), {});
   CHECK(j->state() == status::canceled);
+}
+
+TEST_CASE("the outputs of an ended job are found in its text, whatever their names") {
+  const auto j = make();
+  const std::vector<std::string> outputs = {output_text("a\"]}.png", "1"), output_text("b\\", "2"),
+                                            output_text("{[", "3")};
+  end(*j, ended(status::succeeded), outputs);
+  CHECK(j->outputs() == outputs);
+  const auto none = make();
+  end(*none, ended(status::canceled), {});
+  CHECK(none->outputs().empty());
 }
 
 TEST_CASE("a job ComfyUI does not know is expired until it knows it again") {
@@ -131,10 +147,10 @@ TEST_CASE("an ended job never changes, and fills in links and their ends with ea
   jobs::ending e = ended(status::failed);
   e.error = jobs::job_error{"node_execution_error", "bad\n", "4", std::nullopt};
   e.completed_us = t0 + 5;
-  j->end(e, {output_text("a.png"), output_text("b.png")});
+  end(*j, e, {output_text("a.png"), output_text("b.png")});
   j->running();
   j->gone();
-  j->end(ended(status::succeeded), {});
+  end(*j, ended(status::succeeded), {});
   CHECK(j->state() == status::failed);
   const std::string text = text_of(*j, t0 + 3'600'000'000);
   CHECK(text.find(R"("error":{"code":"node_execution_error","message":"bad\n","node_id":"4","class_type":null,)"
@@ -162,7 +178,7 @@ TEST_CASE("what is known of a job may be given out until a moment, and for ever 
   j->fresh_until(now + std::chrono::seconds(1));
   CHECK(j->fresh(now));
   CHECK_FALSE(j->fresh(now + std::chrono::seconds(1)));
-  j->end(ended(status::succeeded), {});
+  end(*j, ended(status::succeeded), {});
   CHECK(j->fresh(now + std::chrono::hours(1)));
 }
 
@@ -171,7 +187,7 @@ TEST_CASE("beyond the number of jobs the oldest that ended are forgotten, never 
   const auto a = make(t0), b = make(t0 + 1), c = make(t0 + 2), d = make(t0 + 3);
   CHECK((r.add(a) && r.add(b) && r.add(c)));
   CHECK_FALSE(r.add(d));
-  b->end(ended(status::succeeded), {});
+  end(*b, ended(status::succeeded), {});
   CHECK(r.add(d));
   CHECK(r.find(a->id()) == a);
   CHECK_FALSE(r.find(b->id()));
@@ -181,12 +197,25 @@ TEST_CASE("beyond the number of jobs the oldest that ended are forgotten, never 
   CHECK_FALSE(r.find(a->id()));
 }
 
+TEST_CASE("where jobs are kept elsewhere, too, only recent ones stay, and no new one is refused for that") {
+  jobs::registry r({100, 1 << 20, 30 * jobs::day_us});
+  r.keep_recent(2);
+  const auto a = make(t0), b = make(t0 + 1), c = make(t0 + 2), d = make(t0 + 3);
+  end(*b, ended(status::succeeded), {});
+  CHECK((r.add(a) && r.add(b) && r.add(c) && r.add(d)));
+  CHECK(r.find(a->id()));
+  CHECK_FALSE(r.find(b->id()));
+  CHECK(r.find(c->id()));
+  r.created_before(std::numeric_limits<std::int64_t>::max() - 10);
+  CHECK(r.next_created_us() == std::numeric_limits<std::int64_t>::max() - 9);
+}
+
 TEST_CASE("beyond the bytes of graphs those of the oldest ended jobs go, and the jobs stay") {
   jobs::registry r({100, 100, 30 * jobs::day_us});
   const auto a = make(t0, 60), b = make(t0 + 1, 30), c = make(t0 + 2, 50);
   CHECK((r.add(a) && r.add(b)));
   CHECK_FALSE(r.add(c));
-  a->end(ended(status::succeeded), {});
+  end(*a, ended(status::succeeded), {});
   CHECK(r.add(c));
   CHECK(r.find(a->id()) == a);
   CHECK_FALSE(a->graph());
@@ -201,7 +230,7 @@ TEST_CASE("beyond the bytes of graphs those of the oldest ended jobs go, and the
 TEST_CASE("jobs that ended are forgotten after the time they are kept") {
   jobs::registry r({100, 1 << 20, jobs::day_us});
   const auto a = make(t0), b = make(t0 + 1);
-  a->end(ended(status::succeeded), {});
+  end(*a, ended(status::succeeded), {});
   CHECK((r.add(a) && r.add(b)));
   CHECK(r.add(make(t0 + 2 * jobs::day_us)));
   CHECK_FALSE(r.find(a->id()));
