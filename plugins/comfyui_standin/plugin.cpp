@@ -7,6 +7,7 @@ PORTICO_PLUGIN(standin::standin, "comfyui_standin", "0.1.0", "A stand-in ComfyUI
                portico::flag("jobs_api", "yes", "Whether /api/jobs/{id} and its cancel exist, as in newer ComfyUI."),
                portico::flag("unread_stalls", "yes",
                              "Whether one socket that is not read holds up all, as in ComfyUI."),
+               portico::flag("log_prompts", "no", "Whether each prompt that comes is a line in the log."),
                portico::size("max_upload_size", "100M", "The largest request body.", 1024, int64_t{1} << 40),
                portico::integer("max_history", "10000", "Finished prompts kept.", 1, 1'000'000),
                portico::size("max_output_bytes", "256M", "Outputs kept in memory; the oldest go first.", 1 << 20,

@@ -56,6 +56,7 @@ standin::reply standin::post_prompt(const call& c) {
   json headers = json::object();
   for (const auto& [name, text] : c.headers) headers.set(name, json::text(text));
   counters_.saw_prompt(prompt_id, c.body, std::move(headers));
+  if (log_prompts_) server().log(portico::level::info, "prompt " + prompt_id);
 
   prompt p;
   const json *number = body->find("number"), *front = body->find("front");

@@ -57,6 +57,7 @@ const standin::entry standin::control[] = {
 standin::standin(portico::host h)
     : plugin(h),
       max_body_(static_cast<std::int64_t>(h.bytes("max_upload_size"))),
+      log_prompts_(h.flag("log_prompts")),
       defaults_(from_settings(h)),
       knobs_(defaults_),
       queue_(static_cast<std::size_t>(h.integer("max_history"))),

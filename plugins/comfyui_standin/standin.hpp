@@ -98,6 +98,7 @@ class standin final : public portico::plugin {
   bool interrupt_if_running(const std::string& id);
 
   const std::int64_t max_body_;
+  const bool log_prompts_;
   const knobs defaults_;
   knobs knobs_;
   counters counters_;
