@@ -201,7 +201,7 @@ TEST_CASE("a job whose submission was cut off is looked for, and never sent twic
 TEST_CASE("a key that ComfyUI's refusal freed is free after a restart, too") {
   lasting s;
   CHECK(s.submit("{}", "", "k").status == 422);
-  s.restart_after_a_kill();
+  s.restart();
   CHECK(at(s.get("/api/v2/jobs").body, "jobs") == "[]");
   CHECK(s.submit(quick_graph(), "", "k").status == 201);
 }
