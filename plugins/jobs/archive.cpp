@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plugins/comfy/errors.hpp"
+#include "plugins/jobs/idempotency.hpp"
 
 namespace jobs {
 namespace {
@@ -55,8 +56,7 @@ void PORTICO_CALL tell(void* f, const store_job* s) {
 [[noreturn]] void throw_unwritten(const portico::error& e) {
   switch (e.code()) {
     case PORTICO_E_STATE:
-      throw http_error(422, comfy::code::idempotency_key_reuse,
-                       "this Idempotency-Key was used already; list your jobs to find the one it made");
+      throw key_taken();
     case PORTICO_E_LIMIT:
       throw http_error(507, comfy::code::insufficient_storage,
                        "there is no space left to write the job down; nothing was submitted");

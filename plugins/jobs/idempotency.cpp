@@ -43,4 +43,9 @@ std::optional<std::string> read_idempotency_key(const portico_field* headers, st
   return key;
 }
 
+portico::http_error key_taken() {
+  return portico::http_error(422, comfy::code::idempotency_key_reuse,
+                             "this Idempotency-Key was used already; list your jobs to find the one it made");
+}
+
 }  // namespace jobs

@@ -163,8 +163,7 @@ void jobs_plugin::claim(const std::string& key) {
     case key_table::outcome::claimed:
       return;
     case key_table::outcome::taken:
-      throw http_error(422, comfy::code::idempotency_key_reuse,
-                       "this Idempotency-Key was used already; list your jobs to find the one it made");
+      throw key_taken();
     case key_table::outcome::full:
       throw queue_full("too many Idempotency-Keys of the last 24 hours are remembered");
   }
