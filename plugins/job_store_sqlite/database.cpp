@@ -96,8 +96,7 @@ void migrate(Session& session, const std::string& file) {
                              "); run that one, or use another directory");
 }
 
-Session open_store(const std::string& folder, durability d, void (*report)(void* user, const std::string&),
-                   void* user) {
+Session open_store(const std::string& folder, durability d, const std::function<void(const std::string&)>& report) {
   const std::string file = file_in(folder);
   for (bool again = false;; again = true) {
     try {
@@ -109,8 +108,8 @@ Session open_store(const std::string& folder, durability d, void (*report)(void*
       return session;
     } catch (const Poco::Exception& e) {
       if (again || !is_damage(e)) throw std::runtime_error(file + ": cannot be opened: " + e.displayText());
-      report(user, file + ": is damaged (" + e.displayText() + "); it is kept as " + set_aside(file) +
-                       ", and the store begins anew: jobs, keys and assets of before are not known any more");
+      report(file + ": is damaged (" + e.displayText() + "); it is kept as " + set_aside(file) +
+             ", and the store begins anew: jobs, keys and assets of before are not known any more");
     }
   }
 }

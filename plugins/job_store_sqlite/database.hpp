@@ -2,7 +2,7 @@
 #pragma once
 #include <Poco/Data/Session.h>
 
-#include <memory>
+#include <functional>
 #include <string>
 
 namespace job_store {
@@ -20,8 +20,8 @@ void migrate(Poco::Data::Session&, const std::string& file);
 
 // Opens the store in the folder, making it if it is not there.  A file that SQLite finds damaged is renamed, with a
 // name that says when, and `report` is told; the store begins anew then.
-Poco::Data::Session open_store(const std::string& folder, durability, void (*report)(void* user, const std::string&),
-                               void* user);
+Poco::Data::Session open_store(const std::string& folder, durability,
+                               const std::function<void(const std::string&)>& report);
 
 std::string file_in(const std::string& folder);
 

@@ -3,7 +3,6 @@
 #include <Poco/Exception.h>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -17,14 +16,6 @@ durability durability_of(std::string_view text) {
   if (text == "full") return durability::full;
   if (text == "normal") return durability::normal;
   throw std::runtime_error("durability \"" + std::string(text) + "\": allowed are full and normal");
-}
-
-std::filesystem::path as_path(const std::string& utf8) {
-  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
-}
-
-void report(void* self, const std::string& text) {
-  static_cast<const portico::host*>(self)->log(portico::level::error, text);
 }
 
 // What a function of the table does, with errors as codes.
@@ -50,11 +41,9 @@ store::store(portico::host h)
 }
 
 void store::start() {
-  folder_ = as_path(folder_).string();
   owner_.emplace(folder_);
-  const portico::host h = server();
   Poco::Data::Session session =
-      open_store(folder_, durability_, &report, const_cast<portico::host*>(&h));  // report does not change it
+      open_store(folder_, durability_, [this](const std::string& text) { server().log(portico::level::error, text); });
   const auto retention = std::chrono::microseconds(server().duration("retention")).count();
   writer_.emplace(server(), std::move(session), retention);
   readers_.emplace(file_in(folder_), durability_);

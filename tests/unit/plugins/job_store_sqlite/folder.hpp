@@ -24,8 +24,7 @@ struct folder {
 
   std::filesystem::path file() const { return job_store::file_in(path.string()); }
   Poco::Data::Session open() {
-    return job_store::open_store(
-        path.string(), job_store::durability::normal,
-        [](void* me, const std::string& text) { static_cast<folder*>(me)->reports.push_back(text); }, this);
+    return job_store::open_store(path.string(), job_store::durability::normal,
+                                 [this](const std::string& text) { reports.push_back(text); });
   }
 };
