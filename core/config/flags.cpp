@@ -11,6 +11,12 @@ namespace portico::config {
 namespace {
 
 constexpr std::string_view own_flags[] = {"config", "set", "help", "version"};
+constexpr std::pair<std::string_view, command> own_commands[] = {
+    {"run", command::run}, {"check", command::check}, {"plugins", command::plugins}};
+
+bool is_own_command(std::string_view word) {
+  return std::any_of(std::begin(own_commands), std::end(own_commands), [&](const auto& c) { return c.first == word; });
+}
 
 // One argument that begins with "--".
 struct split_argument {
@@ -41,16 +47,19 @@ class argument_reader {
                   std::vector<std::string>& problems)
       : flags_(flags), enabled_(enabled), base_(base), all_(all), problems_(problems) {}
 
-  command read(const std::vector<std::string>& arguments) {
+  request read(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == "-h") continue;
       if (is_flag(arguments[i]))
         read_flag(arguments, i);
+      else if (waiting_)
+        read_command_value(arguments[i]);
       else
         read_command(arguments[i]);
     }
+    if (waiting_) problems_.push_back("command " + waiting_->first + ": its value is missing");
     enable_what_flags_say();
-    return command_;
+    return asked_;
   }
 
  private:
@@ -64,20 +73,32 @@ class argument_reader {
   }
 
   void read_command(const std::string& word) {
-    constexpr std::pair<std::string_view, command> commands[] = {
-        {"run", command::run}, {"check", command::check}, {"plugins", command::plugins}};
     if (has_command_) {
       problems_.push_back("command line: \"" + word + "\" is left over; one command is allowed");
       return;
     }
     has_command_ = true;
-    for (const auto& [name, what] : commands)
+    for (const auto& [name, what] : own_commands)
       if (word == name) {
-        command_ = what;
+        asked_.what = what;
         return;
       }
-    constexpr std::string_view names[] = {"run", "check", "plugins"};
+    if (const auto found = flags_.find(word); found != flags_.end() && found->second.command) {
+      asked_ = {command::once, std::string(plugin_of(found->second.targets[0].section))};
+      waiting_ = &*found;
+      return;
+    }
+    std::vector<std::string_view> names;
+    for (const auto& [name, what] : own_commands) names.push_back(name);
+    for (const auto& [name, f] : flags_)
+      if (f.command) names.push_back(name);
     problems_.push_back("command line: unknown command \"" + word + "\"" + suggestion(word, names));
+  }
+
+  void read_command_value(const std::string& value) {
+    if (value.empty()) return;  // as if it were not there
+    assign("command " + waiting_->first, value, waiting_->second);
+    waiting_ = nullptr;
   }
 
   void read_flag(const std::vector<std::string>& arguments, std::size_t& i) {
@@ -92,13 +113,17 @@ class argument_reader {
       return unknown(a.name);
     }
     const flag& f = found->second;
+    if (f.command) {
+      take_value(a, arguments, i);
+      return problems_.push_back("flag --" + a.name + ": it is a command; write portico " + a.name + " VALUE");
+    }
     if (!f.takes_value && !a.has_value)
       a.value = "yes";
     else if (!take_value(a, arguments, i))
       return (void)problems_.push_back("flag --" + a.name + ": its value is missing");
     if (f.list && a.value.empty())
       return (void)problems_.push_back("invalid --" + a.name + " \"\": the value is empty");
-    assign(a, f);
+    assign("flag --" + a.name, a.value, f);
   }
 
   void read_set(split_argument& a, const std::vector<std::string>& arguments, std::size_t& i) {
@@ -115,8 +140,7 @@ class argument_reader {
     all_[t.section][t.key] = assignment{a.value.substr(equals + 1), where, base_, false, true};
   }
 
-  void assign(const split_argument& a, const flag& f) {
-    const std::string where = "flag --" + a.name;
+  void assign(const std::string& where, const std::string& value, const flag& f) {
     bool used = false;
     for (const target& t : f.targets) {
       const std::string plugin(plugin_of(t.section));
@@ -125,9 +149,9 @@ class argument_reader {
       used = true;
       assignment& slot = all_[t.section][t.key];
       if (f.list && slot.from_flag && slot.where == where)
-        slot.value += "," + a.value;
+        slot.value += "," + value;
       else
-        slot = assignment{a.value, where, base_, false, true};
+        slot = assignment{value, where, base_, false, true};
     }
     if (used) return;
     std::string names;
@@ -141,7 +165,8 @@ class argument_reader {
 
   void unknown(const std::string& name) {
     std::vector<std::string_view> known(std::begin(own_flags), std::end(own_flags));
-    for (const auto& [flag_name, f] : flags_) known.push_back(flag_name);
+    for (const auto& [flag_name, f] : flags_)
+      if (!f.command) known.push_back(flag_name);
     const std::string_view near = base::nearest(name, known);
     problems_.push_back("command line: unknown flag --" + name +
                         (near.empty() ? std::string() : "; did you mean --" + std::string(near) + "?") +
@@ -154,8 +179,9 @@ class argument_reader {
   const std::string& base_;
   all_keys& all_;
   std::vector<std::string>& problems_;
-  command command_ = command::run;
+  request asked_;
   bool has_command_ = false;
+  const flag_table::value_type* waiting_ = nullptr;  // a command whose value has not come yet
 };
 
 // How a flag without a schema at hand is described.
@@ -205,10 +231,11 @@ void read_targets(std::string_view value, flag& f, Tell tell) {
     const std::size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
     std::string_view word = rest.substr(begin, end - begin);
     rest.remove_prefix(end);
-    const bool enables = word.starts_with('+');
-    if (enables) word.remove_prefix(1);
+    const char sign = word.front();
+    if (sign == '+' || sign == '!') word.remove_prefix(1);
     target t = split_target(word);
-    t.enables = enables && !plugin_of(t.section).empty();
+    t.command = sign == '!';
+    t.enables = (sign == '+' || t.command) && !plugin_of(t.section).empty();
     const key_info* info = find_key(t.section, t.key);
     if (!info && plugin_of(t.section).empty()) {
       f.targets.clear();
@@ -221,6 +248,11 @@ void read_targets(std::string_view value, flag& f, Tell tell) {
   }
   if (f.targets.empty()) tell("names no key; allowed: section.key, several with a blank between them");
   f.takes_value = !all_boolean;
+  f.command = std::any_of(f.targets.begin(), f.targets.end(), [](const target& t) { return t.command; });
+  if (f.command && (f.targets.size() > 1 || !f.targets[0].enables)) {
+    f.targets.clear();
+    tell("a command sets one key of a plugin; allowed: !plugin.NAME.key, alone");
+  }
 }
 
 }  // namespace
@@ -235,41 +267,58 @@ flag_table read_flags(const section_keys& keys, std::vector<std::string>& proble
       tell("this flag is the program's own");
       continue;
     }
-    flag f{where, {}, true, true};
+    flag f{where, {}, true, true, false};
     read_targets(entry.second.value, f, tell);
+    if (f.command && is_own_command(name)) {
+      tell("this command is the program's own");
+      continue;
+    }
     if (!f.targets.empty()) table.emplace(name, std::move(f));
   }
   return table;
 }
 
-command read_arguments(const std::vector<std::string>& arguments, const flag_table& flags,
+request read_arguments(const std::vector<std::string>& arguments, const flag_table& flags,
                        const std::set<std::string>& enabled, const std::string& base, all_keys& all,
                        std::vector<std::string>& problems) {
   return argument_reader(flags, enabled, base, all, problems).read(arguments);
 }
 
+namespace {
+
+using rows = std::vector<std::pair<std::string, std::string>>;
+
+// Two columns.
+std::string aligned(const rows& all) {
+  std::string out;
+  std::size_t width = 0;
+  for (const auto& [left, right] : all) width = std::max(width, left.size());
+  for (const auto& [left, right] : all) {
+    out.append("  ").append(left).append(width - left.size() + 2, ' ');
+    out.append(right).append("\n");
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string help_text(const flag_table& flags, const std::string& default_ini) {
-  std::string out =
-      "usage: portico [run | check | plugins] [flags]\n\n"
-      "  run       serve until SIGTERM or SIGINT (the default)\n"
-      "  check     validate the ini, the plugins and their keys without any effect\n"
-      "  plugins   list the plugins that are found, with version, interface, routes and keys\n\n"
-      "flags, as --flag VALUE or --flag=VALUE:\n";
-  std::vector<std::pair<std::string, std::string>> rows = {
+  rows commands = {{"run", "serve until SIGTERM or SIGINT (the default)"},
+                   {"check", "validate the ini, the plugins and their keys without any effect"},
+                   {"plugins", "list the plugins that are found, with version, interface, routes and keys"}};
+  rows others = {
       {"--config FILE", "ini file; else $PORTICO_CONFIG, else " + default_ini + " if it exists, else what is built in"},
       {"--set SECTION.KEY=VALUE", "sets any key of the ini"},
       {"--help", "this text"},
       {"--version", "the version"}};
   for (const auto& [name, f] : flags)
-    rows.emplace_back("--" + name + (f.takes_value ? " VALUE" : ""),
-                      flag_help(f) + (f.list ? " (may be repeated)" : ""));
-  std::size_t width = 0;
-  for (const auto& [left, right] : rows) width = std::max(width, left.size());
-  for (const auto& [left, right] : rows) {
-    out.append("  ").append(left).append(width - left.size() + 2, ' ');
-    out.append(right).append("\n");
-  }
-  return out +
+    if (f.command)
+      commands.emplace_back(name + " VALUE", "start one plugin alone, and end: sets " + flag_help(f));
+    else
+      others.emplace_back("--" + name + (f.takes_value ? " VALUE" : ""),
+                          flag_help(f) + (f.list ? " (may be repeated)" : ""));
+  return "usage: portico [COMMAND] [flags]\n\n" + aligned(commands) + "\nflags, as --flag VALUE or --flag=VALUE:\n" +
+         aligned(others) +
          "\nEvery key can also be set by an environment variable: PORTICO_SERVER__PORT, PORTICO_PLUGIN__NAME__KEY.\n"
          "Exit codes: 0 good; 1 an internal fault; 2 usage or configuration; 3 a plugin; 4 the address.\n";
 }

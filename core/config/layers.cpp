@@ -30,7 +30,7 @@ bool split_variable(std::string_view name, target& out) {
 target split_target(std::string_view text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == text.size()) return {};
-  return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1)), false};
+  return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1)), false, false};
 }
 
 std::string_view plugin_of(std::string_view section) noexcept {

@@ -28,6 +28,7 @@ using all_keys = std::map<std::string, section_keys, std::less<>>;
 struct target {
   std::string section, key;
   bool enables = false;  // written with a + before it: the flag enables the plugin of that section as well
+  bool command = false;  // written with a ! before it: no flag but a command, for the plugin of that section alone
 };
 
 // Splits at the last dot; both empty when there is none.

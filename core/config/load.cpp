@@ -43,7 +43,9 @@ class interpreter {
     out_.plugin_directory = default_directory;
     read_enabled();
     for (const auto& [name, keys] : all_) read_section(name, keys);
-    check_bind();
+    if (out_.only.empty()) return check_bind();
+    for (plugin_section& p : out_.plugins)
+      if (p.name == out_.only) p.optional = false;  // without it there is nothing to do
   }
 
  private:
@@ -286,7 +288,9 @@ program load(const sources& from) {
     return out;
   }
   add_environment(from.environment, here, all, problems);
-  out.what = read_arguments(from.arguments, flags, enabled_names(all, early), here, all, problems);
+  request asked = read_arguments(from.arguments, flags, enabled_names(all, early), here, all, problems);
+  out.what = asked.what;
+  out.config.only = std::move(asked.plugin);
   interpreter(all, out.config, problems).run(from.plugin_directory);
   sort_by_place(problems);
   if (!problems.empty()) throw invalid(std::move(problems));

@@ -33,7 +33,8 @@ struct sources {
   std::string plugin_directory;                                  // absolute; used when nothing says `directory`
 };
 
-enum class command { run, check, plugins, help, version };
+// once: starts one plugin alone, with those it uses, and ends.
+enum class command { run, check, plugins, help, version, once };
 
 struct program {
   command what = command::run;
@@ -41,10 +42,11 @@ struct program {
   std::string help;  // for help: the text
 };
 
-// Arguments: [run|check|plugins] [--FLAG VALUE | --FLAG=VALUE]...  FLAG is config, set, help, version, or one of
-// [flags]; a flag whose targets are all boolean takes no value.  The file is what --config names, else $PORTICO_CONFIG,
-// else default_ini.  Environment: PORTICO_SECTION__KEY, the section's dot written as __. Throws invalid with all that
-// is wrong, not only the first.  Reads files, has no other effect.
+// Arguments: [run|check|plugins|COMMAND VALUE] [--FLAG VALUE | --FLAG=VALUE]...  FLAG is config, set, help, version, or
+// one of [flags]; a flag whose targets are all boolean takes no value.  COMMAND is one of [flags] with a ! before its
+// key: it sets that, enables the plugin it belongs to, and starts no other (settings::only).  The file is what --config
+// names, else $PORTICO_CONFIG, else default_ini.  Environment: PORTICO_SECTION__KEY, the section's dot written as __.
+// Throws invalid with all that is wrong, not only the first.  Reads files, has no other effect.
 program load(const sources&);
 
 }  // namespace portico::config

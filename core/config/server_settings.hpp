@@ -62,6 +62,7 @@ struct settings {
   std::vector<upstream_section> upstreams;
   std::string plugin_directory;  // absolute
   std::vector<plugin_section> plugins;
+  std::string only;                   // the one plugin that is started, with those it uses, and nothing is served
   std::string ini_path;               // empty: the built-in default
   std::string base_directory;         // absolute; relative paths in the ini are against this
   std::vector<std::string> warnings;  // for the log, one line each: what is accepted and has no effect

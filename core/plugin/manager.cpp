@@ -56,7 +56,19 @@ candidate load_one(const config::settings& all, const config::plugin_section& se
   return c;
 }
 
-// All enabled plugins, loaded, checked and ordered.  Throws refusal, with a line for each plugin that cannot be used.
+// Leaves in the order the plugin of that name, and those whose services it needs or uses.
+void keep_only(const std::string& name, candidates& found) {
+  std::vector<bool> kept(found.all.size());
+  for (auto n = found.order.sequence.rbegin(); n != found.order.sequence.rend(); ++n) {  // users before providers
+    const std::vector<std::size_t>& users = found.order.users[*n];
+    kept[*n] = found.all[*n].section->name == name ||
+               std::any_of(users.begin(), users.end(), [&](std::size_t user) { return kept[user]; });
+  }
+  std::erase_if(found.order.sequence, [&](std::size_t n) { return !kept[n]; });
+}
+
+// All enabled plugins, loaded, checked and ordered; of those only the ones to start.  Throws refusal, with a line for
+// each plugin that cannot be used.
 candidates load_all(const config::settings& settings) {
   candidates out;
   std::string refusals;
@@ -76,6 +88,7 @@ candidates load_all(const config::settings& settings) {
     members.push_back({c.section->name, subject_of(*c.section, c.library), c.section->optional, c.plugin.provides,
                        c.plugin.needs, c.plugin.uses});
   out.order = order_by_services(members, &go_on_without);
+  if (!settings.only.empty()) keep_only(settings.only, out);
   return out;
 }
 

@@ -65,9 +65,9 @@ class manager {
   manager(const manager&) = delete;
   manager& operator=(const manager&) = delete;
 
-  // On loop 0, while it runs, before anything is served: loads, validates, creates and starts all enabled plugins and
-  // freezes the router.  Throws refusal.  What had been started by then is stopped by stop(), which must be called
-  // either way: only turning loops can let a plugin go.
+  // On loop 0, while it runs, before anything is served: loads, validates, creates and starts all enabled plugins (of
+  // those settings::only and what it uses, where it is set) and freezes the router.  Throws refusal.  What had been
+  // started by then is stopped by stop(), which must be called either way: only turning loops can let a plugin go.
   void start();
 
   // The gate's last step: runs the filters in order, then the route's plugin.  The exchange has its match set.

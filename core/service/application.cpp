@@ -59,10 +59,11 @@ config::sources sources_of(const std::vector<std::string>& arguments) {
 }
 
 // Hands the first request to stop to the server; a second one ends the process at once.  So does time, when a plugin
-// that holds loop 0 keeps the server from stopping.
+// that holds loop 0 keeps the server from stopping; the process ends with that code then.
 class stop_waiter {
  public:
-  stop_waiter(server& s, stop_requests& requests) : server_(s), requests_(requests), thread_([this] { wait(); }) {}
+  stop_waiter(server& s, stop_requests& requests, exit_code cut_off)
+      : server_(s), requests_(requests), cut_off_(cut_off), thread_([this] { wait(); }) {}
   ~stop_waiter() {
     {
       const std::lock_guard lock(mutex_);
@@ -84,7 +85,7 @@ class stop_waiter {
       std::unique_lock lock(mutex_);
       if (ended_.wait_for(lock, server_.longest_stop(), [this] { return over_; })) return;
       base::log(base::level::error, "portico", "a plugin holds the loop that would stop it; ending without it");
-      std::_Exit(exit_good);
+      std::_Exit(cut_off_);
     });
     requests_.wait();
     if (!is_over()) std::_Exit(exit_fault);
@@ -97,6 +98,7 @@ class stop_waiter {
 
   server& server_;
   stop_requests& requests_;
+  const exit_code cut_off_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;
@@ -105,8 +107,17 @@ class stop_waiter {
 
 int serve(const config::settings& settings, stop_requests& requests) {
   server s(settings);
-  const stop_waiter waiter(s, requests);
+  const stop_waiter waiter(s, requests, exit_good);
   return s.run();
+}
+
+// A command of a plugin's: its start is what there is to do.  Cut off in it, it is not done.
+int start_only(const config::settings& settings, stop_requests& requests) {
+  server s(settings);
+  const stop_waiter waiter(s, requests, exit_fault);
+  const exit_code code = s.run();
+  if (code == exit_good) print(stdout, "done\n");
+  return code;
 }
 
 int check(const config::settings& settings) {
@@ -148,6 +159,8 @@ int run_program(const std::vector<std::string>& arguments, stop_requests& reques
         return list_plugins(program.config);
       case config::command::run:
         return serve(program.config, requests);
+      case config::command::once:
+        return start_only(program.config, requests);
     }
   } catch (const config::invalid& bad) {
     print_problems(bad.problems());

@@ -152,6 +152,7 @@ class loop_threads {
 struct server::state {
   explicit state(config::settings s) : config(std::move(s)) {}
 
+  bool serves() const noexcept { return config.only.empty(); }
   void build();
   void start_plugins();
   void announce() const;
@@ -219,6 +220,7 @@ void server::state::build() {
 void server::state::start_plugins() {
   try {
     plugins->start();
+    if (!serves()) return stop_soon(exit_good);
     http->start();
   } catch (const plugin::refusal& refused) {
     log_lines(refused.what());
@@ -253,7 +255,8 @@ void server::state::begin_stop() {
   if (now == phase::draining) deadline->start(milliseconds(config.server.drain_timeout_ms));
 }
 
-// What had started when a plugin was refused is stopped as well; nothing has been served, so there is nothing to drain.
+// What had started by then, before a plugin was refused or because no more was asked, is stopped as well; nothing has
+// been served, so there is nothing to drain.
 void server::state::stop_soon(exit_code code) {
   result = code;
   connections_gone = true;
@@ -296,7 +299,7 @@ exit_code server::run() {
     return exit_plugin;
   }
   try {
-    s.port = s.http->listen(s.config.server.host, s.config.server.port);
+    if (s.serves()) s.port = s.http->listen(s.config.server.host, s.config.server.port);
   } catch (const std::system_error& refused) {
     log(base::level::error, refused.what());
     return exit_address;
@@ -310,7 +313,7 @@ exit_code server::run() {
     if (s.plugins->left_alone()) std::_Exit(s.result);
   }
   s.first_loop.store(nullptr);
-  log(base::level::info, "stopped");
+  if (s.serves()) log(base::level::info, "stopped");
   return s.result;
 }
 

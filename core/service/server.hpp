@@ -15,8 +15,9 @@ class server {
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  // Binds, starts the plugins, serves until stop(), and takes all down again.  The calling thread turns loop 0; the
-  // others have threads of their own.  What goes wrong is in the log.  Once.
+  // Binds, starts the plugins, serves until stop(), and takes all down again.  With settings::only it neither binds nor
+  // serves: that plugin's start is all.  The calling thread turns loop 0; the others have threads of their own.  What
+  // goes wrong is in the log.  Once.
   exit_code run();
 
   // Ends run(): no new connections, `drain_timeout` for requests that run, then plugins are stopped and the rest is cut

@@ -147,10 +147,11 @@ void rewrite(const std::string& path, const file& f, const std::string& output) 
 }
 
 std::string text_of(const program& p) {
-  constexpr const char* commands[] = {"run", "check", "plugins", "help", "version"};
+  constexpr const char* commands[] = {"run", "check", "plugins", "help", "version", "once"};
   listing l;
   const settings& s = p.config;
   l.add("command", std::string(commands[static_cast<int>(p.what)]), std::string("run"));
+  l.add("only", s.only, std::string());
   add_server(l, s.server);
   for (const upstream_section& u : s.upstreams) add_upstream(l, u);
   l.add("plugins.directory", s.plugin_directory, std::string("/default/plugins"));
