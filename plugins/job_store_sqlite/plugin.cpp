@@ -9,4 +9,6 @@ PORTICO_PLUGIN(
                   "full: what was answered survives a power cut. normal: it survives the end of portico; a power cut "
                   "may take the last moments."),
     portico::duration("retention", "30d", "How long a job that ended is kept; at least a day.", 86'400'000,
-                      31'536'000'000))
+                      31'536'000'000),
+    portico::path("import_state", "",
+                  "The --state-dir of a comfy-api-proxy whose jobs, keys and assets are taken over at start."))

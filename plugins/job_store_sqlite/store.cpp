@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "plugins/job_store_sqlite/import.hpp"
+
 namespace job_store {
 namespace {
 
@@ -44,11 +46,13 @@ void store::start() {
   owner_.emplace(folder_);
   Poco::Data::Session session =
       open_store(folder_, durability_, [this](const std::string& text) { server().log(portico::level::error, text); });
+  const std::string taken_from(server().text("import_state"));
+  if (!taken_from.empty()) server().log(portico::level::info, import_state(session, folder_, taken_from, now_us()));
   const auto retention = std::chrono::microseconds(server().duration("retention")).count();
   writer_.emplace(server(), std::move(session), retention);
   readers_.emplace(file_in(folder_), durability_);
   portico::publish(server(), PORTICO_STORE, table, this);
-  spawn(check_whole_file());
+  if (taken_from.empty()) spawn(check_whole_file());  // else it ends at once, most likely
 }
 
 // A million jobs take seconds to look through, so nobody waits for it.

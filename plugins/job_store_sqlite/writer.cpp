@@ -6,11 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "plugins/job_store_sqlite/transaction.hpp"
+
 namespace job_store {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace Poco::Data::Keywords;
 using std::chrono::steady_clock;
 
 constexpr std::size_t most_together = 512;
@@ -22,29 +23,6 @@ std::string text_of(const std::exception& e) {
   const auto* poco = dynamic_cast<const Poco::Exception*>(&e);
   return poco ? poco->displayText() : e.what();
 }
-
-// A transaction; undone unless commit() came to its end.
-class transaction {
- public:
-  explicit transaction(Poco::Data::Session& s) : session_(s) { session_ << "BEGIN IMMEDIATE", now; }
-  ~transaction() {
-    if (over_) return;
-    try {
-      session_ << "ROLLBACK", now;
-    } catch (const Poco::Exception&) {  // SQLite has undone it already
-    }
-  }
-  transaction(const transaction&) = delete;
-  transaction& operator=(const transaction&) = delete;
-  void commit() {
-    session_ << "COMMIT", now;
-    over_ = true;
-  }
-
- private:
-  Poco::Data::Session& session_;
-  bool over_ = false;
-};
 
 struct completion {
   portico_done done;
