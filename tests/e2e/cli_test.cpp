@@ -1,6 +1,7 @@
 // The command line: what is refused before anything is opened, with which exit code and which words.
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "stage.hpp"
@@ -97,6 +98,48 @@ TEST_CASE("a plugin that is not there keeps the server from starting") {
   INFO(f.output);
   CHECK((f.code == 2 || f.code == 3));
   CHECK(says(f, "no_such_plugin"));
+}
+
+TEST_CASE("a command starts its plugin with those it uses, and no other, listens nowhere, and ends") {
+  const process other("portico", "[plugins]\nenabled = health\n");
+  const std::string folder = temporary_folder(), path = folder + "/commands.ini";
+  std::ofstream(path) << "[server]\nhost = 0.0.0.0\nport = " << other.port()
+                      << "\n[plugins]\ndirectory = " << PORTICO_PLUGINS
+                      << "\nenabled = health, jobs, uploads, job_store_sqlite\n"
+                      << "[plugin.job_store_sqlite]\ndirectory = " << folder << "/commanded\n"
+                      << "[plugin.uploads]\nbase_dir = /not/there\n"
+                      << "[flags]\nbase = !plugin.uploads.base_dir\nmodels = !plugin.model_upload.base_dir\n";
+  const auto command = [&](const char* name, const std::string& value) {
+    return run_portico({name, value, "--config", path});
+  };
+  const finished alone = command("models", folder);  // neither uploads, which would refuse, nor the store
+  INFO(alone.output);
+  CHECK(alone.code == 0);
+  CHECK(alone.output == "done\n");
+  CHECK_FALSE(std::filesystem::exists(folder + "/commanded"));
+  const finished with_store = command("base", folder);
+  INFO(with_store.output);
+  CHECK(with_store.code == 0);
+  CHECK(with_store.output == "done\n");
+  CHECK(std::filesystem::exists(folder + "/commanded"));
+  const finished refused = command("base", "/not/there/either");
+  INFO(refused.output);
+  CHECK(refused.code == 3);
+  CHECK(says(refused, "base_dir /not/there/either"));
+  CHECK_FALSE(says(refused, "done"));
+}
+
+TEST_CASE("import-state says what it needs") {
+  CHECK(says(run_portico({"--help"}), "import-state VALUE"));
+  const finished bare = run_portico({"import-state"});
+  CHECK(bare.code == 2);
+  CHECK(bare.output == "portico: command import-state: its value is missing\n");
+  const std::string folder = temporary_folder();
+  const finished empty = run_portico({"import-state", folder, "--state-dir", folder + "/imported", "--set",
+                                      std::string("plugins.directory=") + PORTICO_PLUGINS});
+  INFO(empty.output);
+  CHECK(empty.code == 3);
+  CHECK(says(empty, "did not start: import_state: " + folder + "/state.sqlite3 is not there"));
 }
 
 TEST_CASE("the flags of the reference work") {
