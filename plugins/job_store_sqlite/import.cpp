@@ -74,9 +74,8 @@ class importer {
     set_value(store_, "secret", secret());
     set_value(store_, "imported", mark());
     t.commit();
-    std::string said = "took over " + counted(jobs_, "job") + ", " + counted(keys_, "key") + ", " +
-                       counted(assets_, "asset") + " and the secret";
-    return said;
+    return "took over " + counted(jobs_, "job") + ", " + counted(keys_, "key") + ", " + counted(assets_, "asset") +
+           " and the secret";
   }
   std::size_t left_out() const noexcept { return left_out_; }
 
@@ -220,9 +219,8 @@ std::string import_state(Session& store, const std::string& store_folder, const 
       throw std::runtime_error("import_state " + folder + ": the store in " + store_folder +
                                " has jobs or assets already; use another --state-dir");
     std::string said = i.take_all() + " of " + folder;
-    if (i.left_out())
-      said += "; " + counted(i.left_out(), "asset") + " that cannot be served " + (i.left_out() == 1 ? "is" : "are") +
-              " left out";
+    if (const std::size_t n = i.left_out())
+      said += "; " + counted(n, "asset") + " that cannot be served " + (n == 1 ? "is" : "are") + " left out";
     return said;
   } catch (const Poco::Exception& e) {
     throw std::runtime_error(file_in(store_folder) + ": cannot be written: " + e.displayText());
