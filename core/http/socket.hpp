@@ -29,8 +29,6 @@ struct io {
 };
 
 io receive(descriptor, char* to, std::size_t size) noexcept;  // size > 0
-// Reads and forgets, without copying where the system can.
-io discard(descriptor, std::size_t size) noexcept;
 // The pieces, at most 4, in one call; fewer bytes than they hold may be taken.
 io send(descriptor, std::span<const std::string_view> pieces) noexcept;
 

@@ -81,8 +81,6 @@ struct addresses {
 
 io receive(descriptor s, char* to, std::size_t size) noexcept { return moved(::recv(s, to, size, 0)); }
 
-io discard(descriptor s, std::size_t size) noexcept { return moved(::recv(s, nullptr, size, MSG_TRUNC)); }
-
 io send(descriptor s, std::span<const std::string_view> pieces) noexcept {
   if (pieces.size() == 1) return moved(::send(s, pieces[0].data(), pieces[0].size(), MSG_NOSIGNAL));
   std::array<iovec, 4> parts;

@@ -98,11 +98,6 @@ io receive(descriptor s, char* to, std::size_t size) noexcept {
   return n == 0 ? io{outcome::end, 0} : failure();
 }
 
-io discard(descriptor s, std::size_t size) noexcept {
-  std::array<char, 16 * 1024> scratch;
-  return receive(s, scratch.data(), std::min(size, scratch.size()));
-}
-
 io send(descriptor s, std::span<const std::string_view> pieces) noexcept {
   std::array<WSABUF, 4> parts;
   DWORD count = 0, sent = 0;

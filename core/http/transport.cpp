@@ -39,9 +39,8 @@ net::io transport::receive(std::span<char> to) noexcept {
 }
 
 net::io transport::discard() noexcept {
-  const net::io got = net::discard(socket_, 1024 * 1024);
-  if (got.what == net::outcome::done) shard_.bytes_in.add(got.bytes);
-  return got;
+  std::array<char, 64 * 1024> unwanted;
+  return receive(unwanted);
 }
 
 void transport::took(net::io result) noexcept {
