@@ -78,7 +78,7 @@ typedef struct portico_store {
   /* [loop] ComfyUI took it.  Not durable at once: what was submitted is looked up again after a restart. */
   int32_t (PORTICO_CALL *accepted)(void *self, const uint8_t id[16]);
   /* [loop] ComfyUI refused it, or never heard of it: the job is removed; the key too, unless keep_key is 1. */
-  int32_t (PORTICO_CALL *removed)(void *self, const uint8_t id[16], int32_t keep_key);
+  int32_t (PORTICO_CALL *removed)(void *self, const uint8_t id[16], int32_t keep_key, portico_done, void *user);
   /* [loop] It ended: phase, status, started and text are taken over.  Copied. */
   int32_t (PORTICO_CALL *ended)(void *self, const store_job *, portico_done, void *user);
   /* [loop] Shows the job of that id, with its graph when with_graph is 1; shows nothing: there is none. */

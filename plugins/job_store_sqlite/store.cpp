@@ -142,47 +142,37 @@ int32_t PORTICO_CALL store::do_all_assets(void* self, store_see_asset see, void*
   });
 }
 
+// make() gives what the writer is to do; it copies what was handed over, and so may throw.
+template <class F>
+int32_t store::write(void* self, portico_done done, void* user, F make) noexcept {
+  auto& me = *static_cast<store*>(self);
+  return coded(me.server(), [&] { me.writer_->add(make(), done, user); });
+}
+
 int32_t PORTICO_CALL store::do_submit(void* self, const store_job* j, portico_str key, portico_done done,
                                       void* user) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    auto record = std::make_shared<const job_record>(*j);
-    me.writer_->add([record = std::move(record), key = std::string(portico::view(key))](
-                        writes& w) { return w.submit(*record, key) ? PORTICO_OK : PORTICO_E_STATE; },
-                    done, user);
+  return write(self, done, user, [&] {
+    return [record = std::make_shared<const job_record>(*j), key = std::string(portico::view(key))](writes& w) {
+      return w.submit(*record, key) ? PORTICO_OK : PORTICO_E_STATE;
+    };
   });
 }
 
 int32_t PORTICO_CALL store::do_accepted(void* self, const uint8_t* id) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    me.writer_->add([id = id_of(id)](writes& w) {
-      w.accepted(id);
-      return PORTICO_OK;
-    });
-  });
+  return write(self, nullptr, nullptr,
+               [&] { return [id = id_of(id)](writes& w) { return w.accepted(id), PORTICO_OK; }; });
 }
 
-int32_t PORTICO_CALL store::do_removed(void* self, const uint8_t* id, int32_t keep_key) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    me.writer_->add([id = id_of(id), keep_key](writes& w) {
-      w.removed(id, keep_key != 0);
-      return PORTICO_OK;
-    });
+int32_t PORTICO_CALL store::do_removed(void* self, const uint8_t* id, int32_t keep_key, portico_done done,
+                                       void* user) noexcept {
+  return write(self, done, user, [&] {
+    return [id = id_of(id), keep = keep_key != 0](writes& w) { return w.removed(id, keep), PORTICO_OK; };
   });
 }
 
 int32_t PORTICO_CALL store::do_ended(void* self, const store_job* j, portico_done done, void* user) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    auto record = std::make_shared<const job_record>(*j);
-    me.writer_->add(
-        [record = std::move(record)](writes& w) {
-          w.ended(*record);
-          return PORTICO_OK;
-        },
-        done, user);
+  return write(self, done, user, [&] {
+    return [record = std::make_shared<const job_record>(*j)](writes& w) { return w.ended(*record), PORTICO_OK; };
   });
 }
 
@@ -199,27 +189,14 @@ int32_t PORTICO_CALL store::do_list(void* self, const store_query* query, store_
 }
 
 int32_t PORTICO_CALL store::do_put_asset(void* self, const store_asset* a, portico_done done, void* user) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    auto record = std::make_shared<const asset_record>(*a);
-    me.writer_->add(
-        [record = std::move(record)](writes& w) {
-          w.put(*record);
-          return PORTICO_OK;
-        },
-        done, user);
+  return write(self, done, user, [&] {
+    return [record = std::make_shared<const asset_record>(*a)](writes& w) { return w.put(*record), PORTICO_OK; };
   });
 }
 
 int32_t PORTICO_CALL store::do_remove_asset(void* self, portico_str id, portico_done done, void* user) noexcept {
-  auto& me = *static_cast<store*>(self);
-  return coded(me.server(), [&] {
-    me.writer_->add(
-        [id = std::string(portico::view(id))](writes& w) {
-          w.remove_asset(id);
-          return PORTICO_OK;
-        },
-        done, user);
+  return write(self, done, user, [&] {
+    return [id = std::string(portico::view(id))](writes& w) { return w.remove_asset(id), PORTICO_OK; };
   });
 }
 

@@ -29,6 +29,9 @@ class store final : public portico::plugin {
   portico::task<> find(job_id, bool with_graph, store_see_job, void* seen);
   portico::task<> list(store_query, store_see_job, void* seen);
 
+  template <class F>
+  static int32_t write(void* self, portico_done, void* user, F make) noexcept;
+
   // The table's functions.
   static int32_t PORTICO_CALL do_value(void*, portico_str, char*, size_t) noexcept;
   static int32_t PORTICO_CALL do_open_jobs(void*, store_see_job, void*) noexcept;
@@ -36,7 +39,7 @@ class store final : public portico::plugin {
   static int32_t PORTICO_CALL do_all_assets(void*, store_see_asset, void*) noexcept;
   static int32_t PORTICO_CALL do_submit(void*, const store_job*, portico_str, portico_done, void*) noexcept;
   static int32_t PORTICO_CALL do_accepted(void*, const uint8_t*) noexcept;
-  static int32_t PORTICO_CALL do_removed(void*, const uint8_t*, int32_t) noexcept;
+  static int32_t PORTICO_CALL do_removed(void*, const uint8_t*, int32_t, portico_done, void*) noexcept;
   static int32_t PORTICO_CALL do_ended(void*, const store_job*, portico_done, void*) noexcept;
   static int32_t PORTICO_CALL do_find(void*, const uint8_t*, int32_t, store_see_job, void*, portico_done,
                                       void*) noexcept;

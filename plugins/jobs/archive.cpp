@@ -99,8 +99,13 @@ task<> archive::submit(std::shared_ptr<job> j, std::string key) const {
 
 void archive::accepted(const job& j) const { store_.table().accepted(store_.self(), j.id().bytes.data()); }
 
-void archive::removed(const job& j, bool keep_key) const {
-  store_.table().removed(store_.self(), j.id().bytes.data(), keep_key ? 1 : 0);
+task<> archive::removed(job_id id, bool keep_key) const {
+  try {
+    co_await portico::ask(host_, [&](portico_done done, void* user) {
+      return store_.table().removed(store_.self(), id.bytes.data(), keep_key ? 1 : 0, done, user);
+    });
+  } catch (const portico::error&) {  // the store has said why
+  }
 }
 
 task<> archive::ended(std::shared_ptr<job> j, const ended_job& how) const {

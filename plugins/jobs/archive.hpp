@@ -33,8 +33,8 @@ class archive {
   // Throws portico::http_error: the key is claimed (422), no space is left (507), it cannot be written (500).
   portico::task<> submit(std::shared_ptr<job>, std::string key) const;
   void accepted(const job&) const;
-  void removed(const job&, bool keep_key) const;
-  // Never throws: what cannot be written is found out again from ComfyUI.
+  // These never throw: what cannot be written is found out again from ComfyUI.
+  portico::task<> removed(job_id, bool keep_key) const;
   portico::task<> ended(std::shared_ptr<job>, const ended_job&) const;
   // Null: there is none.
   portico::task<std::shared_ptr<job>> find(job_id, bool with_graph) const;

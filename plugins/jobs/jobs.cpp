@@ -193,13 +193,13 @@ task<jobs_plugin::job_ptr> jobs_plugin::record(submission& s, std::shared_ptr<co
   co_return j;
 }
 
-// ComfyUI does not have it.
-void jobs_plugin::take_back(const job& j, const std::string& key, bool keep_key) {
-  registry_.forget(j);
+// ComfyUI does not have it.  Whoever is told so finds it gone, and the key free, after an end without notice, too.
+task<> jobs_plugin::take_back(job_ptr j, std::string key, bool keep_key) {
   if (archive_)
-    archive_.removed(j, keep_key);
+    co_await archive_.removed(j->id(), keep_key);
   else if (!key.empty() && !keep_key)
     keys_.release(key);
+  registry_.forget(*j);
 }
 
 // To ComfyUI.  No client's going interrupts it: what ComfyUI was told must be remembered.
@@ -220,11 +220,11 @@ task<> jobs_plugin::hand_over(job_ptr j, std::shared_ptr<const std::string> grap
     co_return;
   }
   if (!failure && reply.status >= 400 && reply.status < 500) {
-    take_back(*j, key, false);
+    co_await take_back(j, key, false);
     throw read_rejection(reply.status, reply.body);
   }
   if (failure && nothing_was_sent(failure->code())) {
-    take_back(*j, key, true);  // the key stays claimed all the same, as clients know it
+    co_await take_back(j, key, true);  // the key stays claimed all the same, as clients know it
     throw_upstream_failure(*failure);
   }
   // It may run: it stays recorded, and ComfyUI is asked until it is clear.

@@ -55,7 +55,7 @@ class jobs_plugin final : public portico::plugin {
   portico::task<job_ptr> cancel_on_tracker(job_ptr, bool confirmed);
 
   portico::task<job_ptr> record(submission&, std::shared_ptr<const std::string> graph, std::string key);
-  void take_back(const job&, const std::string& key, bool keep_key);
+  portico::task<> take_back(job_ptr, std::string key, bool keep_key);
   void resume_from_archive();
   // A job of this id, here or in the archive; null: in neither.
   portico::task<job_ptr> find(job_id);
