@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "plugins/comfy/json.hpp"
+#include "plugins/comfy/uuid.hpp"
 #include "plugins/job_store_sqlite/database.hpp"
 #include "plugins/job_store_sqlite/import_asset.hpp"
 #include "plugins/job_store_sqlite/import_source.hpp"
@@ -26,7 +27,6 @@ using namespace Poco::Data::Keywords;
 using Poco::Data::Session;
 namespace json = comfy::json;
 
-constexpr std::int64_t day = std::int64_t{24} * 60 * 60 * 1'000'000;  // microseconds
 constexpr std::int64_t highest_priority = 1'000'000;
 constexpr std::size_t secret_size = 32;  // bytes
 
@@ -101,7 +101,7 @@ void importer::take_jobs() {
   for (import_rows row(from_, "jobs", "id created_at metadata priority workflow", "ORDER BY created_at, rowid");
        row.next(); ++jobs_) {
     job_record j;
-    const std::optional<job_id> id = read_uuid(row.text(0));
+    const std::optional<job_id> id = comfy::parse_uuid(row.text(0));
     if (!id) row.refuse("its id is not a UUID in lower case");
     j.id = *id;
     j.phase = STORE_ACTIVE;
@@ -134,7 +134,7 @@ void importer::take_keys() {
   for (import_rows row(from_, "idempotency_keys", "key claimed_at", ""); row.next();) {
     std::int64_t claimed = time_of(row, 1, "claimed_at");
     if (row.text(0).empty()) row.refuse("the key is empty");
-    if (claimed <= present_ - day) continue;
+    if (claimed <= present_ - key_lifetime) continue;
     Poco::Data::BLOB name(reinterpret_cast<const unsigned char*>(row.text(0).data()), row.text(0).size());
     store_ << "INSERT OR REPLACE INTO key (name, claimed, job) VALUES (?, ?, x'')", use(name), use(claimed), now;
     ++keys_;

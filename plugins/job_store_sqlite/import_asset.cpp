@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "plugins/comfy/path_text.hpp"
 #include "plugins/job_store_sqlite/host_file.hpp"
 
 namespace job_store {
@@ -40,22 +41,13 @@ bool is_hash(std::string_view text) noexcept {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-bool leads_upwards(std::string_view path) noexcept {
-  for (;;) {
-    const std::size_t end = path.find_first_of("/\\");
-    if (path.substr(0, end) == "..") return true;
-    if (end == std::string_view::npos) return false;
-    path.remove_prefix(end + 1);
-  }
-}
-
 // A file below its folder, and nowhere else.
 bool is_contained(const asset_record& a) noexcept {
   const std::string_view name = a.name, folder = a.subfolder;
   if (a.folder != "input" && a.folder != "output" && a.folder != "temp") return false;
   if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string_view("/\\\0", 3)) != name.npos)
     return false;
-  if (folder.find('\0') != std::string_view::npos || leads_upwards(folder)) return false;
+  if (folder.find('\0') != std::string_view::npos || comfy::leads_upwards(folder)) return false;
   if (folder.starts_with('/') || folder.starts_with('\\')) return false;
   return !(folder.size() >= 2 && folder[1] == ':');
 }

@@ -33,24 +33,6 @@ bool take(std::string_view& text, std::string_view what) noexcept {
 
 }  // namespace
 
-std::optional<job_id> read_uuid(std::string_view text) noexcept {
-  if (text.size() != 36) return std::nullopt;
-  job_id id{};
-  std::size_t nibble = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
-      if (text[i] != '-') return std::nullopt;
-      continue;
-    }
-    const int digit = text[i] >= 'A' && text[i] <= 'F' ? -1 : hex_digit(text[i]);
-    if (digit < 0) return std::nullopt;
-    unsigned char& byte = id[nibble / 2];
-    byte = static_cast<unsigned char>(nibble % 2 ? byte | digit : digit << 4);
-    ++nibble;
-  }
-  return id;
-}
-
 std::optional<std::int64_t> read_time(std::string_view text) noexcept {
   const int year = take_number(text, 4);
   const bool month_follows = take(text, "-");

@@ -12,6 +12,9 @@ namespace job_store {
 
 using job_id = std::array<unsigned char, 16>;
 
+// How long a key stays claimed, in microseconds.
+inline constexpr std::int64_t key_lifetime = std::int64_t{24} * 60 * 60 * 1'000'000;
+
 inline job_id id_of(const std::uint8_t bytes[16]) {
   job_id id;
   for (std::size_t i = 0; i < id.size(); ++i) id[i] = bytes[i];

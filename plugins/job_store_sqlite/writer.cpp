@@ -17,7 +17,6 @@ using std::chrono::steady_clock;
 constexpr std::size_t most_together = 512;
 constexpr auto sweep_every = 60s;
 constexpr auto complain_every = 10s;
-constexpr std::int64_t day = std::int64_t{24} * 60 * 60 * 1'000'000;  // microseconds
 
 std::string text_of(const std::exception& e) {
   const auto* poco = dynamic_cast<const Poco::Exception*>(&e);
@@ -128,7 +127,7 @@ void writer::sweep() {
   try {
     const std::int64_t present = now_us();
     transaction t(session_);
-    more = tables_.sweep(present - retention_, present - day, present);
+    more = tables_.sweep(present - retention_, present - key_lifetime, present);
     t.commit();
   } catch (const std::exception& e) {
     complain(e);

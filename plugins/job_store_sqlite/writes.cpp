@@ -7,8 +7,6 @@ using Poco::Data::Session;
 
 namespace {
 
-constexpr std::int64_t day = std::int64_t{24} * 60 * 60 * 1'000'000;  // microseconds
-
 Poco::Data::BLOB blob_of(std::string_view bytes) {
   return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
 }
@@ -64,7 +62,7 @@ bool writes::submit(const job_record& j, const std::string& key) {
   if (!key.empty()) {
     key_ = blob_of(key);
     time_ = j.created;
-    claimed_ = j.created - day;
+    claimed_ = j.created - key_lifetime;
     find_key_.execute();
     if (found_) return false;
     claim_.execute();

@@ -1,6 +1,7 @@
 #include "plugins/jobs/outputs.hpp"
 
 #include "plugins/comfy/content_type.hpp"
+#include "plugins/comfy/path_text.hpp"
 
 namespace jobs {
 namespace {
@@ -22,29 +23,14 @@ std::string_view type_of(std::string_view kind, std::string_view content_type) n
   return content_type.starts_with("image/") ? "image" : "file";
 }
 
-// Some nodes report a whole path, of their own system.
-std::string_view base_name(std::string_view path) noexcept {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-bool climbs(std::string_view path) noexcept {
-  for (;;) {
-    const std::size_t end = path.find_first_of("/\\");
-    if (path.substr(0, end) == "..") return true;
-    if (end == std::string_view::npos) return false;
-    path.remove_prefix(end + 1);
-  }
-}
-
 }  // namespace
 
 void read_node_outputs(std::string_view node_id, const json::value& made, std::vector<output>& out) {
   for (const json::member kind : made.members()) {
     for (const json::value item : kind.content.elements()) {
       const std::string filename = item["filename"].text(), subfolder = item["subfolder"].text();
-      const std::string_view name = base_name(filename);
-      if (name.empty() || name == "." || name == ".." || climbs(subfolder)) continue;
+      const std::string_view name = comfy::base_name(filename);  // some nodes report a whole path
+      if (name.empty() || name == "." || name == ".." || comfy::leads_upwards(subfolder)) continue;
       const std::string_view content_type = comfy::content_type_of(name);
       const json::value folder = item["type"];
       out.push_back({std::string(node_id), std::string(type_of(kind.key.text(), content_type)),

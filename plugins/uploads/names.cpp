@@ -1,32 +1,22 @@
 #include "plugins/uploads/names.hpp"
 
+#include "plugins/comfy/path_text.hpp"
+
 namespace portico::uploads {
 namespace {
-
-bool has_parent_segment(std::string_view path) noexcept {
-  for (;;) {
-    const std::size_t end = path.find_first_of("/\\");
-    if (path.substr(0, end) == "..") return true;
-    if (end == std::string_view::npos) return false;
-    path.remove_prefix(end + 1);
-  }
-}
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) noexcept {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
+std::string_view base_name(std::string_view path) noexcept { return comfy::base_name(path); }
 
 bool is_contained(const file_ref& file) noexcept {
   const std::string_view name = base_name(file.name), folder = file.subfolder;
   if (file.type != "input" && file.type != "output" && file.type != "temp") return false;
   if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos) return false;
-  if (folder.find('\0') != std::string_view::npos || has_parent_segment(folder)) return false;
+  if (folder.find('\0') != std::string_view::npos || comfy::leads_upwards(folder)) return false;
   if (folder.starts_with('/') || folder.starts_with('\\')) return false;
   return !(folder.size() >= 2 && is_letter(folder[0]) && folder[1] == ':');
 }

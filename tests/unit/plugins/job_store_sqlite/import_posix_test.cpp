@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "folder.hpp"
+#include "plugins/comfy/uuid.hpp"
 #include "plugins/job_store_sqlite/import.hpp"
-#include "plugins/job_store_sqlite/import_text.hpp"
 #include "plugins/job_store_sqlite/tables.hpp"
 
 using namespace job_store;
@@ -97,7 +97,7 @@ struct target {
   }
   std::optional<job_record> find(const std::string& id) {
     std::optional<job_record> found;
-    find_job(session, *read_uuid(id), true, [&](const job_record& j) { found = j; });
+    find_job(session, *comfy::parse_uuid(id), true, [&](const job_record& j) { found = j; });
     return found;
   }
   std::vector<asset_record> assets() {
